@@ -310,8 +310,8 @@ fn plans() -> Vec<Candidate> {
 
 /// Limiters, findings and uses, by name.
 fn claims() -> Vec<Candidate> {
-    let limiters = limits::all().map(|limiter| (limiter.name, limiter.about));
-    let rules = rules::all().iter().map(|rule| (rule.name, rule.about));
+    let limiters = limits::all().map(|limiter| (limiter.name, limiter.about()));
+    let rules = rules::all().iter().map(|rule| (rule.name, rule.about()));
     let uses = uses().iter().map(|named| (named.name, named.about));
     let all = limiters.chain(rules).chain(uses);
     all.map(|(name, about)| (name.to_owned(), about.to_owned()))

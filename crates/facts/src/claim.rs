@@ -4,7 +4,6 @@
 
 use crate::simulated::{edit_profile, planted};
 use diskfacts_record::{Confidence, Run};
-use std::borrow::Cow;
 
 /// One claim, with what only its kind has.
 #[derive(Debug, Clone)]
@@ -15,10 +14,12 @@ pub(crate) struct Claim<Kind> {
     pub(crate) evidence: Vec<String>,
     /// How sure it is.
     pub(crate) confidence: Confidence,
-    /// What would refute it, in place of what its row says.
-    pub(crate) refuted_by: Option<Cow<'static, str>>,
-    /// What to do about it, in place of what its row says.
-    pub(crate) remedy: Option<Cow<'static, str>>,
+    /// Which of the [words](crate::explanations) of its row; empty: those of any case.
+    pub(crate) case: &'static str,
+    /// What would refute it, in place of those.
+    pub(crate) refuted_by: Option<String>,
+    /// What to do about it, in place of those.
+    pub(crate) remedy: Option<String>,
     pub(crate) kind: Kind,
 }
 
@@ -29,6 +30,7 @@ impl<Kind> Claim<Kind> {
             said: said.into(),
             evidence: Vec::new(),
             confidence,
+            case: "",
             refuted_by: None,
             remedy: None,
             kind,
@@ -53,20 +55,31 @@ impl<Kind> Claim<Kind> {
         self
     }
 
+    /// In this case, with what its row says of that.
+    pub(crate) fn case(mut self, name: &'static str) -> Self {
+        self.case = name;
+        self
+    }
+
+    /// In this case where it is so.
+    pub(crate) fn case_if(self, so: bool, name: &'static str) -> Self {
+        if so { self.case(name) } else { self }
+    }
+
     /// Refuted by something else than its row says.
-    pub(crate) fn refuted_by(mut self, said: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn refuted_by(mut self, said: impl Into<String>) -> Self {
         self.refuted_by = Some(said.into());
         self
     }
 
     /// With another remedy than its row has.
-    pub(crate) fn remedy(mut self, said: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn remedy(mut self, said: impl Into<String>) -> Self {
         self.remedy = Some(said.into());
         self
     }
 
     /// With this remedy in the place of the one it has, where there is one.
-    pub(crate) fn remedy_if(self, said: Option<impl Into<Cow<'static, str>>>) -> Self {
+    pub(crate) fn remedy_if(self, said: Option<impl Into<String>>) -> Self {
         match said {
             Some(said) => self.remedy(said),
             None => self,

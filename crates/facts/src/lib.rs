@@ -42,6 +42,7 @@ mod dirty_pages;
 pub mod documents;
 pub mod effects;
 pub mod explain;
+pub mod explanations;
 mod figures;
 pub mod findings;
 pub mod fleet;

@@ -81,6 +81,7 @@ pub(crate) use limiter::Claims;
 pub use limiter::Limiter;
 
 use crate::context::Context;
+use crate::explanations::{IN_SHORT, Words};
 use crate::stage_facts::StageFacts;
 use diskfacts_record::{Limit, StageLimits};
 
@@ -152,15 +153,15 @@ pub fn all() -> impl Iterator<Item = &'static Limiter> {
 /// What a limiter is, in a few words, by its name; `None` of one that is not known.
 pub fn about(name: &str) -> Option<&'static str> {
     let found = all().find(|limiter| limiter.name == name);
-    found.map(|limiter| limiter.about)
+    found.map(Limiter::about)
 }
 
 /// What to do about it in a clause of at most 36 columns; `None` of one about which nothing can
 /// be done, or something else each time. Its remedy says it with the names and the numbers of the
 /// run.
 pub fn in_short(name: &str) -> Option<&'static str> {
-    let found = all().find(|limiter| limiter.name == name)?;
-    Some(found.in_short).filter(|clause| !clause.is_empty())
+    let clause = Words::of(name).say(IN_SHORT, "");
+    Some(clause).filter(|clause| !clause.is_empty())
 }
 
 /// Those on the side of the storage: the device, what its work costs, and what is done

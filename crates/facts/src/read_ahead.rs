@@ -15,29 +15,19 @@ use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Stack};
 /// Read-ahead has grown to its limit, and that is small.
 pub(crate) const LIMIT: Rule = Rule {
     name: "read-ahead-limit",
-    about: "read-ahead has grown to its limit, and that is small",
     confidence: Confidence::Likely,
-    refuted_by: "The same rate with windows of 1 MiB.",
     ..Rule::WARNING
 };
 
 /// What was read ahead was not used.
 pub(crate) const UNUSED: Rule = Rule {
     name: "read-ahead-unused",
-    about: "what was read ahead was not used",
-    refuted_by: "As many bytes read from the device with a window of 16 KiB; or a reader that comes \
-                 for these pages later.",
     ..LIMIT
 };
 
 /// Read-ahead loses the pattern of a stream.
 pub(crate) const PATTERN: Rule = Rule {
     name: "read-ahead-pattern",
-    about: "read-ahead loses the pattern of a stream",
-    refuted_by: "The same rate, and as many decisions that somebody waits for, with one descriptor \
-                 for each stream.",
-    remedy: "Open the file once for each stream that reads in order, and read a stream through one \
-             descriptor: threads that take its blocks in turn may share it.",
     ..LIMIT
 };
 

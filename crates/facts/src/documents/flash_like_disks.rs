@@ -14,7 +14,6 @@ use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "flash-like-disks",
-    about: "flash is no faster than disks, so something else limits it",
     needs: &[Document],
     confidence: Confidence::Likely,
     check: Check::Beside(check),

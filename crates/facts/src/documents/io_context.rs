@@ -9,7 +9,7 @@ use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Document],
-    refuted_by: "The same difference under a scheduler that does not look at I/O contexts.",
+    case: "document",
     check: Check::One(check),
     ..served_by::RULE
 };
@@ -93,10 +93,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
         .headline(format!(
             "one I/O context: up to {times} times faster than many"
         ))
-        .remedy(
-            "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), \
-                 or use a scheduler that does not look at contexts.",
-        )
         .stages(names(gains.iter().map(|pair| pair.one.name)))
         .evidence(evidence),
     )

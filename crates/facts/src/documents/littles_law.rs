@@ -10,10 +10,8 @@ use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     name: "littles-law",
-    about: "whether rows of iostat agree with themselves",
     needs: &[Document],
     confidence: Confidence::Certain,
-    refuted_by: "A column that was read in another unit than it is printed in.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -112,11 +110,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
                 count(rows.len() as u64, "row"),
                 follow(rows.len())
             ))
-            .headline(format!("rows agree with Little's law within {apart}"))
-            .remedy(
-                "Use the rows as they are: depth, rate and time of a request are not three \
-                     facts but two.",
-            ),
+            .headline(format!("rows agree with Little's law within {apart}")),
         );
     }
     if !sound.is_empty() {
@@ -132,10 +126,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
         ))
         .severity(Severity::Warning)
         .headline(format!("rows contradict Little's law by up to {apart}"))
-        .refuted_by("Another unit of one of the columns in that version of iostat.")
-        .remedy(
-            "Leave out rows in which the queue grew or shrank throughout, as the first of a \
-                 call; take longer intervals, `iostat -x 10`.",
-        ),
+        .case("contradicted"),
     )
 }

@@ -8,11 +8,8 @@ use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "memory-speed",
-    about: "figures of a document are those of memory",
     needs: &[Document],
     confidence: Confidence::Likely,
-    refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per second \
-                 while it runs.",
     check: Check::One(check),
     ..Rule::WARNING
 };

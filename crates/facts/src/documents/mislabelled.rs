@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RULE: Rule = Rule {
     name: "mislabelled",
-    about: "lines of a document say another fraction than they measured",
+    case: "finding",
     needs: &[Document],
     confidence: Confidence::Likely,
     check: Check::Several(check),

@@ -13,7 +13,6 @@ use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "one-unit",
-    about: "two programs agree once their figures have one unit",
     needs: &[Document],
     check: Check::Beside(check),
     ..Rule::NOTE

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "place-not-filesystem",
-    about: "a place of a document is faster by its zone, not by its filesystem",
     needs: &[Document],
     confidence: Confidence::Likely,
     check: Check::One(check),
@@ -122,8 +121,7 @@ fn finding(
             "A filesystem made on the same blocks as {} that is as much {faster}, or two partitions \
              at the same distance from the beginning of the disk that differ.",
             device.place
-        )).remedy("Compare filesystems on the same blocks of a disk: make one, measure, make the \
-                 other. `diskfacts measure DEVICE --plan zones` shows what the place alone does.").stages(stages).evidence(evidence))
+        )).stages(stages).evidence(evidence))
 }
 
 /// A distance from block to block that was visited at both places.

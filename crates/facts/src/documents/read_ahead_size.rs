@@ -12,9 +12,7 @@ use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "read-ahead-size",
-    about: "what the size of the read-ahead does",
     needs: &[Document],
-    refuted_by: "Trials with the small size that come up to those with the large one.",
     check: Check::One(check),
     ..Rule::NOTE
 };

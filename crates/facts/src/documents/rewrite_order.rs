@@ -5,9 +5,7 @@ use crate::rules::rewrite_rate::{self, Triple, triples};
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Document],
-    refuted_by: "The same order of the rewrites with a read-ahead that makes both read alike.",
-    remedy: "Choose by the figure of what is done: writing new files, rewriting files in \
-             place and reading are three orders of the same volumes.",
+    case: "document",
     check: Check::One(turned),
     ..rewrite_rate::RULE
 };

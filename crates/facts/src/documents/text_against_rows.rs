@@ -14,10 +14,8 @@ use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     name: "text-against-rows",
-    about: "numbers of the text are not what the document's figures give",
     needs: &[Document],
     // It is arithmetic; which of the numbers is wrong is not said.
-    refuted_by: "Other rows that the text speaks of, and the document does not have.",
     check: Check::Beside(check),
     ..Rule::WARNING
 };
@@ -54,7 +52,6 @@ fn check(part: &Part<'_, '_>) -> Vec<Shared> {
     let finding = RULE
         .claim(what)
         .headline("numbers of the text contradict its own rows")
-        .remedy("Quote the rows and not the text.")
         .stages(Vec::new())
         .evidence(evidence);
     vec![(finding, others)]

@@ -6,9 +6,7 @@ use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {
     name: "volume-choice",
-    about: "no volume is the best at everything",
     needs: &[Document],
-    refuted_by: "More trials, whose intervals overlap where these do not.",
     check: Check::Several(check),
     ..Rule::NOTE
 };

@@ -14,10 +14,7 @@ use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "write-revolutions",
-    about: "writes without the drive's cache wait for whole revolutions",
     needs: &[Document, Drives],
-    refuted_by: "A block size at which a write takes no whole number of revolutions beside its \
-                 bytes, or the same rate with the cache on.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -224,11 +221,6 @@ fn finding(written: &Written<'_, '_>, waits: &Waits) -> Found {
     ))
     .headline(format!("write cache off: each write waits {turns}"))
     .confidence(likely_if(waits.said))
-    .remedy(
-        "Write larger blocks or several at once, or switch the write cache on and sync \
-                 where data has to last; a controller with a cache that survives a power cut does \
-                 the same.",
-    )
     .stages(names([written.stage.name]))
     .evidence(evidence)
 }

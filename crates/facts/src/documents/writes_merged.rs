@@ -9,7 +9,7 @@ use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Document],
-    refuted_by: "Requests of the same size and depth for both, in rows of one machine and program.",
+    case: "document",
     check: Check::One(check),
     ..requests::RULE
 };
@@ -115,7 +115,5 @@ fn finding(through: &Row<'_>, single: &Row<'_>) -> Found {
             show_size(through.block_size),
             ratio(through.depth),
             show_size(single.block_size),
-        )).headline(format!("the page cache {verb} writes into requests of {requests}")).remedy("Compare such rows by what the program did per second: on the raw device larger \
-                 blocks or several writers make it faster, on the block device a sync at the end \
-                 makes it one of the disk.").stages(stages).evidence(evidence)
+        )).headline(format!("the page cache {verb} writes into requests of {requests}")).stages(stages).evidence(evidence)
 }

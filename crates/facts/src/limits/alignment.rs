@@ -6,13 +6,7 @@ use crate::stage_facts::spindle::{arithmetic, wait_ns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "alignment",
-    about: "misaligned: read-modify-write of physical sectors",
     needs: &[Blocks, Written],
-    refuted_by: "The same time for writes that are aligned to physical sectors.",
-    question: "If it is the alignment, `whole-sectors` does more operations a second than \
-               `as-it-was`, though each moves as much or more; where the partition itself is not \
-               aligned, the same on the whole disk does.",
-    in_short: "align partition and blocks",
     find: sectors_are_read_first,
     ..Limiter::OF_BUSY_DEVICE
 };
@@ -58,10 +52,8 @@ fn sectors_are_read_first(facts: &StageFacts<'_>) -> Option<Candidate> {
         let remedy = format!("Write in multiples of {bytes}, beginning at multiples of it.");
         return Some(found.remedy(remedy));
     }
-    let remedy = "Make the partition anew on a boundary of 1 MiB: `parted -a optimal`, or `sfdisk`, \
-                  which does so unless it is told otherwise.";
     let start = format!("set partition_start to a multiple of \"{bytes}\" in [faults]");
-    Some(found.remedy(remedy).profile(facts.run(), &start))
+    Some(found.case("partition").profile(facts.run(), &start))
 }
 
 fn not_aligned(facts: &StageFacts<'_>, leaf: &BlockDevice) -> Option<Off> {

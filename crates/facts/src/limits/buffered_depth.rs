@@ -6,13 +6,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "buffered-depth",
-    about: "the page cache keeps few reads in flight",
     needs: &[NoDocument, Blocks, OnlyReads, FromDisk, Closed, Buffered],
-    refuted_by: "The same rate with direct I/O at the same depth.",
-    question: "Past the page cache: more reads a second speak for it, as many for the device.",
-    remedy: "Use direct I/O for a deep queue, or as many threads as reads are to be in \
-             flight (`streams`).",
-    in_short: "direct I/O, or more threads",
     find: few_reach_the_device,
     ..Limiter::ANY
 };

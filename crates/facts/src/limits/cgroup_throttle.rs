@@ -8,11 +8,6 @@ use diskfacts_record::evidence::{IoLimit, LimitOf};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cgroup-throttle",
-    about: "I/O limit of a control group",
-    refuted_by: "The same rate after the limit was taken away.",
-    question: "The same measurement from a group without the limit: a higher rate speaks for it, \
-               the same rate against it.",
-    in_short: "raise io.max of the group",
     find: held_at_the_limit,
     ..Limiter::ANY
 };

@@ -12,15 +12,7 @@ use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "changed-speed",
-    about: "speed changed while it was measured",
     needs: &[NoDocument, Device, Closed],
-    refuted_by: "A longer run whose rates stay on one level.",
-    question: "The same once more, for longer: the second rate from the beginning speaks for a \
-               device that has changed, the first for something that came and went.",
-    remedy: "Look at what happened then: `dmesg -T`, `smartctl -x` or `nvme smart-log` \
-             (heat, a slower link, reallocated sectors), an array that lost a member or is \
-             rebuilt, a cloud volume's credit.",
-    in_short: "see dmesg, smartctl",
     find: rate_stepped,
     ..Limiter::ANY
 };

@@ -6,15 +6,7 @@ use crate::layers::reach::COMPRESSED;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "compression",
-    about: "compressed data: CPU time",
     needs: &[Blocks, OnlyReads, FromDisk],
-    refuted_by: "The same rate from a file that is not compressed.",
-    question: "The same of a copy that is not compressed: another rate speaks for it, the same \
-               rate against it.",
-    remedy: "For the device's figures, measure in a folder without compression (`chattr +m` \
-             or `btrfs property set FOLDER compression none`, then a new copy); for those \
-             of use, data that compress as the real ones do.",
-    in_short: "measure without compression",
     find: reads_are_unpacked,
     ..Limiter::ANY
 };

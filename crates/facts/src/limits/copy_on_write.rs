@@ -5,14 +5,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "copy-on-write",
-    about: "shared extents: copy on write",
     needs: &[Blocks, OnlyWrites, FromDisk],
-    refuted_by: "The same rate on a file that shares nothing.",
-    question: "The same once more: what was written over is no longer shared, so a higher rate \
-               speaks for it.",
-    remedy: "Write to a file that is no clone and in no snapshot (`cp --reflink=never`), or \
-             once over all of it first.",
-    in_short: "write over all of it once first",
     find: writes_to_shared_extents,
     ..Limiter::ANY
 };

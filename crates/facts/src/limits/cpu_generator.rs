@@ -7,11 +7,6 @@ use diskfacts_plan::Touch;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-generator",
-    about: "CPU time of the measuring itself",
-    refuted_by: "The same rate with twice the streams.",
-    question: "With twice the streams: a higher rate speaks for the processor, the same rate for \
-               the device.",
-    in_short: "more streams",
     find: measuring_takes_the_processor,
     ..Limiter::ANY
 };

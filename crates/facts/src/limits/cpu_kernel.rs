@@ -8,11 +8,6 @@ use crate::stage_facts::processor::{self, Machine, Processor};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-kernel",
-    about: "CPU time of the kernel",
-    refuted_by: "The same rate with twice the streams, on a machine with a processor to spare.",
-    question: "With twice the streams, or with larger blocks: more bytes a second speak for the \
-               processor, as many for the device.",
-    in_short: "larger blocks",
     find: kernel_takes_the_processor,
     ..Limiter::ANY
 };
@@ -52,7 +47,8 @@ fn of_thread(facts: &StageFacts<'_>, processor: &Processor) -> Candidate {
     // It is the larger part of the time, whichever way it divides.
     let found = Candidate::new(Standing::Cause, processor.share, Likely, claim);
     let found = found.evidence(processor.evidence(who)).evidence(copies);
-    more_streams(facts, found)
+    let found = found.settled_by(more_streams(facts));
+    found.remedy(fewer_calls(facts))
 }
 
 /// All processors of the machine, when they were busy and mostly in the kernel.
@@ -93,17 +89,13 @@ fn of_machine(facts: &StageFacts<'_>) -> Option<Candidate> {
          not the device."
     );
     let share = kernel.min(could_wait(facts).unwrap_or(1.0));
-    let found = more_streams(facts, cause(share, Likely, claim));
-    let found = found.evidence([processors]).evidence(calls);
-    if is_own {
-        return Some(found);
-    }
-    let remedy = "`top` tells whose it is: names in brackets are threads of the kernel, which work \
-                  for this measurement or for others; programs can be stopped, or given less with \
-                  `nice`.";
-    let refuted_by = "The same rate on a machine with nothing else to do, and with twice the \
-                      streams.";
-    Some(found.refuted_by(refuted_by).remedy(remedy))
+    let found = cause(share, Likely, claim).evidence([processors]);
+    let found = found.evidence(calls).settled_by(more_streams(facts));
+    Some(if is_own {
+        found.remedy(fewer_calls(facts))
+    } else {
+        found.case("others")
+    })
 }
 
 /// Share of an operation's time that processors without a moment to spare can have cost it at
@@ -125,20 +117,22 @@ fn own_calls(facts: &StageFacts<'_>, all_ns: f64) -> Option<f64> {
     Some(of_operation * facts.iops()? * facts.seconds() / all_ns)
 }
 
-/// What has twice the streams to settle it, and fewer calls for the same bytes.
-fn more_streams(facts: &StageFacts<'_>, found: Candidate) -> Candidate {
+/// Twice the streams settle it, and fewer calls for the same bytes.
+fn more_streams(facts: &StageFacts<'_>) -> Stages {
     let workload = facts.workload();
-    let streams = workload.streams.saturating_mul(2);
     let larger = workload.block_size.saturating_mul(4);
     let fits = workload.span.is_none_or(|span| larger <= span) && larger <= 1 << 26;
-    let mut stages = facts
-        .as_it_was()
-        .and("twice-the-streams", |w| w.streams = streams);
+    let mut stages = facts.as_it_was().and("twice-the-streams", |w| {
+        w.streams = w.streams.saturating_mul(2);
+    });
     if fits {
         stages = stages.and("larger-blocks", |w| w.block_size = larger);
     }
+    stages
+}
+
+fn fewer_calls(facts: &StageFacts<'_>) -> String {
+    let streams = facts.workload().streams.saturating_mul(2);
     let change = format!("set streams = {streams}, or larger blocks (fewer calls), in this stage");
-    found
-        .settled_by(stages)
-        .remedy(edit_plan(facts.run(), &change))
+    edit_plan(facts.run(), &change)
 }

@@ -7,11 +7,6 @@ use crate::processor_wait::ProcessorWait;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-quota",
-    about: "CPU quota of a control group",
-    refuted_by: "The same rate after the quota was taken away.",
-    question: "The same measurement from a group without a quota: a higher rate speaks for it, the \
-               same rate against it.",
-    in_short: "raise cpu.max of the group",
     find: quota_is_used_up,
     ..Limiter::ANY
 };

@@ -10,15 +10,7 @@ use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "credit-throttle",
-    about: "throttled to a fixed rate",
     needs: &[Device, Closed],
-    refuted_by: "More operations a second with more of them in flight.",
-    question: "With four times as many in flight the rate of a throttle stays the same; a device \
-               that is not saturated does more.",
-    remedy: "The limit is the provider's or the hypervisor's: a larger volume or another class \
-             of it, or larger operations where operations are counted and not bytes. A volume \
-             that was idle has its burst again, so measure for longer than the burst lasts.",
-    in_short: "larger volume; measure past a burst",
     find: held_at_a_base_rate,
     ..Limiter::ANY
 };

@@ -8,10 +8,7 @@ use std::ops::RangeInclusive;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-parallelism",
-    about: "saturated: deeper queues only add latency",
     needs: &[Device, Closed],
-    question: "If the device is full, twice the depth takes twice the latency at the same rate; \
-               the least depth that loses little is the one to use.",
     find: more_only_wait,
     ..Limiter::OF_BUSY_DEVICE
 };
@@ -182,10 +179,7 @@ fn waiting(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Candidate> {
             fewer.reaches(own),
             percent(1.0 - fewer.iops / own.iops)
         )),
-        None => found.remedy(
-            "The knee was not measured: `diskfacts tune`, or the plan below, measures the \
-             depths between.",
-        ),
+        None => found.case("knee-unknown"),
     })
 }
 

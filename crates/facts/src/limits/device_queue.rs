@@ -8,7 +8,6 @@ use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-queue",
-    about: "I/O scheduler or a short queue holds back",
     not_in: &[
         Spent::User,
         Spent::Kernel,
@@ -17,10 +16,6 @@ pub(super) const LIMITER: Limiter = Limiter {
         Spent::Flush,
     ],
     needs: &[NoDocument, Blocks, Closed, FromDisk],
-    refuted_by: "The same rate with a longer queue.",
-    question: "With only as many in flight as get through, the same rate at a lower latency speaks \
-               for it; then the same with a longer queue: a higher rate speaks for it too.",
-    in_short: "scheduler none; raise nr_requests",
     find: queue_holds_back,
     ..Limiter::ANY
 };
@@ -186,7 +181,7 @@ fn idled(facts: &StageFacts<'_>) -> Option<Candidate> {
     let idle = ("queue/iosched/slice_idle", "0");
     let found = cause(share, Likely, claim.into())
         .evidence(evidence)
-        .refuted_by("The same rate with a scheduler that does not idle.")
+        .case("idled")
         .question(question)
         .settled_by(Settling::BuiltIn("streams"))
         .remedy(set(facts, device, idle, "scheduler = \"deadline\""));

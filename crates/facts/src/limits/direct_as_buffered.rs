@@ -6,14 +6,7 @@ use crate::buffered_fallback;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "direct-as-buffered",
-    about: "direct writes go through the page cache",
     needs: &[NoDocument, Blocks, OnlyWrites],
-    refuted_by: "The same rate in a file without checksums.",
-    question: "The same in a folder whose new files have no checksums (`chattr +C FOLDER`): a \
-               higher rate speaks for it.",
-    remedy: "Make the file in a folder whose new files have no checksums, and are written in place: \
-             `chattr +C FOLDER`. What btrfs would have found by the checksums is not found then.",
-    in_short: "no checksums: chattr +C FOLDER",
     find: copied_and_written_back,
     ..Limiter::ANY
 };

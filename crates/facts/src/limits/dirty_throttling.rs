@@ -15,12 +15,6 @@ use diskfacts_record::evidence::WriteBack;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "dirty-throttling",
-    about: "dirty limit: writers wait for write-back",
-    refuted_by: "The same rate with a limit that is never reached.",
-    question: "Past the page cache: about the same rate says that the disk's own is what is left \
-               once the limit is reached; a much higher one, that write-back is slower than it \
-               could be.",
-    in_short: "as fast as the disk in the long run",
     find: writers_wait,
     ..Limiter::ANY
 };

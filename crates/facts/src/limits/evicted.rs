@@ -7,15 +7,7 @@ use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "evicted",
-    about: "memory too small to keep what was read",
     needs: &[OnlyReads],
-    refuted_by: "A trial in which this process fetches nothing from block devices or a server.",
-    question: "A quarter of the span: if nothing comes from the device then, it is memory that is \
-               short, and else somebody who takes it away.",
-    remedy: "Look for who does it: `free -h` for memory that is short, and programs that \
-             drop caches (`echo 3 > /proc/sys/vm/drop_caches`, `blockdev --flushbufs`, \
-             backups with POSIX_FADV_DONTNEED).",
-    in_short: "find what drops the cache",
     find: memory_does_not_keep_it,
     ..Limiter::ANY
 };

@@ -6,15 +6,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "first-write",
-    about: "first writes: space is allocated",
     needs: &[Blocks, OnlyWrites, FromDisk],
-    refuted_by: "The same rate where all was written before.",
-    question: "The same once more: what was written has its place now, so a higher rate speaks \
-               for it.",
-    remedy: "Write over all of it once before it is used or measured (`dd if=/dev/zero`, \
-             `fallocate` alone does not write): a file of holes, or one that was set aside, is \
-             slower until then, and never again.",
-    in_short: "write over all of it once first",
     find: writes_to_no_place,
     ..Limiter::ANY
 };

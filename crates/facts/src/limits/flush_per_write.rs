@@ -6,7 +6,6 @@ use crate::device_physics::no_drives;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "flush-per-write",
-    about: "a flush of the drive's cache per write",
     not_in: &[
         Spent::User,
         Spent::Kernel,
@@ -16,12 +15,6 @@ pub(super) const LIMITER: Limiter = Limiter {
         Spent::Scheduler,
     ],
     needs: &[Blocks, Written, EachSynced],
-    refuted_by: "Writes without a sync that take as long.",
-    question: "Without a sync a write takes what it does without the flush; with one sync at the \
-               end all of them share one.",
-    remedy: "Let several commits share one sync (group commit), or use a drive whose cache \
-             survives a power cut: it answers a flush at once.",
-    in_short: "group commit: one sync for several",
     find: each_write_flushes,
     ..Limiter::OF_BUSY_DEVICE
 };

@@ -6,17 +6,8 @@ use crate::stage_facts::rate_over_time::RateOverTime;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "garbage-collection",
-    about: "garbage collection",
     // Through the page cache a write waits for memory.
     needs: &[OnlyWrites, Device, Direct],
-    refuted_by: "The same waits on a drive that was trimmed whole and is nearly empty.",
-    question: "If it is the flash's cleaning, small writes within a few percent of the target, of \
-               which little stays valid for long, are faster and more even than anywhere; reads do \
-               not wait.",
-    remedy: "Leave flash free that the drive can work with: trim (`fstrim -av`), leave a part \
-             of it unpartitioned, write in larger pieces in order. A drive with more spare area \
-             (made for writing) cleans less.",
-    in_short: "trim; leave spare area",
     find: writes_wait_for_the_drive,
     ..Limiter::OF_HARDWARE
 };

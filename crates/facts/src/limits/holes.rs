@@ -5,11 +5,6 @@ use crate::holes::{empty_share, explain, may_be_read, path};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "holes",
-    about: "holes: no data on a device",
-    refuted_by: "As many bytes counted by the device as were issued.",
-    question: "The same of a copy that was written in full: a lower rate speaks for it, the same \
-               rate against it.",
-    in_short: "fill the file first",
     find: no_data_is_read,
     ..Limiter::ANY
 };

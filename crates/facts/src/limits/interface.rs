@@ -6,16 +6,6 @@ use super::throttle::Held;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "interface",
-    about: "rate of the link",
-    refuted_by: "A link that is negotiated faster, as the kernel tells it: \
-                 /sys/class/ata_link/*/sata_spd, /sys/class/nvme/nvme0/device/current_link_speed \
-                 and current_link_width.",
-    question: "If it is the link, reads are as fast with blocks of any size and any depth, and as \
-               fast at the end of the target as at its beginning.",
-    remedy: "Look at what was negotiated: `dmesg | grep -i 'link up'` for SATA, `lspci -vv` \
-             (LnkSta against LnkCap) for NVMe. A cable, a port or a slot of fewer lanes may be \
-             the reason; else the link is as fast as it gets.",
-    in_short: "faster link; check negotiated speed",
     find: transfers_stop_at_a_link,
     ..Limiter::OF_HARDWARE
 };

@@ -7,7 +7,6 @@ use crate::journal::beyond_own;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "journal",
-    about: "the filesystem's journal, at each sync",
     // The work for a journal is the kernel's.
     not_in: &[
         Spent::User,
@@ -16,13 +15,6 @@ pub(super) const LIMITER: Limiter = Limiter {
         Spent::Scheduler,
     ],
     needs: &[NoDocument, Blocks, OnlyWrites, EachSynced],
-    refuted_by: "The same rate on a file whose blocks are all written already, with fdatasync.",
-    question: "Over blocks that are written already, fdatasync has nothing to put into the journal \
-               and fsync only the time of the change: a higher rate of the first speaks for it.",
-    remedy: "Write over a file that has its length and its blocks already, and use fdatasync \
-             (or O_DSYNC) instead of fsync; let several writes share a sync; or put the journal \
-             on a device of its own (`mkfs.ext4 -J device=DEVICE`, `mkfs.xfs -l logdev=DEVICE`).",
-    in_short: "fdatasync over allocated blocks",
     find: journal_writes_more,
     ..Limiter::ANY
 };

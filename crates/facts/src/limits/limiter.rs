@@ -1,7 +1,9 @@
-//! A limiter: what is the same whatever stage it is said of.
+//! A limiter: what is the same whatever stage it is said of. Its words are in
+//! [`explanations`](crate::explanations).
 
 use super::candidate::{Candidate, Standing};
 use crate::device_physics::no_drives;
+use crate::explanations::{ABOUT, EXPERIMENT, REFUTED_BY, REMEDY, Words};
 use crate::stage_facts::{Need, StageFacts};
 use diskfacts_record::{Gain, Limit, Spent};
 
@@ -10,8 +12,6 @@ use diskfacts_record::{Gain, Limit, Spent};
 pub struct Limiter {
     /// Its name, as in [`Limit::limiter`](diskfacts_record::Limit::limiter): `rotation`.
     pub name: &'static str,
-    /// What it is, in a few words.
-    pub about: &'static str,
     /// What it speaks of.
     pub(crate) claims: Claims,
     /// Parts of an operation's time in which it cannot lie, so that it accounts for no more
@@ -22,15 +22,6 @@ pub struct Limiter {
     pub(crate) not_in: &'static [Spent],
     /// What has to be so of a stage before it is looked at.
     pub(crate) needs: &'static [Need],
-    /// What would show it to be wrong, a sentence, unless it is another for the stage.
-    pub(crate) refuted_by: &'static str,
-    /// What its experiment asks, and what which answer means, unless it is another.
-    pub(crate) question: &'static str,
-    /// What to do about it, a sentence or more, unless that is another.
-    pub(crate) remedy: &'static str,
-    /// The same in as few words as a first page has room for, at most 36 columns; empty where
-    /// nothing can be done, or something else each time.
-    pub(crate) in_short: &'static str,
     /// What it says of a stage; `None` when it does not hold, or when the evidence
     /// for it is missing.
     pub(crate) find: fn(&StageFacts<'_>) -> Option<Candidate>,
@@ -62,14 +53,9 @@ impl Limiter {
     /// A limiter of anything, of which nothing is said yet.
     pub(crate) const ANY: Self = Self {
         name: "",
-        about: "",
         claims: Claims::Anything,
         not_in: &[],
         needs: &[],
-        refuted_by: "",
-        question: "",
-        remedy: "",
-        in_short: "",
         find: |_| None,
     };
 
@@ -90,6 +76,11 @@ impl Limiter {
         claims: Claims::Hardware,
         ..Self::BEHIND_THREADS
     };
+
+    /// What it is, in a few words.
+    pub fn about(&self) -> &'static str {
+        Words::of(self.name).say(ABOUT, "")
+    }
 
     /// Whether it may speak of a stage: of drives only where there are some, and of devices only
     /// where they can be what limits it ([`device_physics`](crate::device_physics)).
@@ -134,10 +125,9 @@ impl Limiter {
         found: Candidate,
         gain: Option<Gain>,
     ) -> Limit {
-        let (refuted_by, remedy) = (self.refuted_by.into(), self.remedy.into());
+        let said = |label| Words::of(self.name).say(label, found.case).to_owned();
         let share = found.kind.share.filter(|share| share.is_finite());
-        let question = found.kind.question;
-        let question = question.unwrap_or_else(|| self.question.to_owned());
+        let question = found.kind.question.unwrap_or_else(|| said(EXPERIMENT));
         Limit {
             limiter: self.name.to_owned(),
             claim: found.said,
@@ -145,9 +135,9 @@ impl Limiter {
             share: share.map(|share| share.clamp(0.0, 1.0)),
             gain,
             confidence: found.confidence,
-            refuted_by: found.refuted_by.unwrap_or(refuted_by).into_owned(),
+            refuted_by: found.refuted_by.unwrap_or_else(|| said(REFUTED_BY)),
             experiment: found.kind.settling.experiment(facts, question),
-            remedy: found.remedy.unwrap_or(remedy).into_owned(),
+            remedy: found.remedy.unwrap_or_else(|| said(REMEDY)),
         }
     }
 }

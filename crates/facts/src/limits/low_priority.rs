@@ -7,14 +7,7 @@ use diskfacts_plan::IoPriority;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "low-io-priority",
-    about: "its own I/O priority: others go first",
     needs: &[NoDocument, Blocks],
-    refuted_by: "The same rate without `ionice`.",
-    question: "The same measurement without `ionice`, beside the same neighbours: a higher rate \
-               speaks for it, the same rate against it.",
-    remedy: "Run it without `ionice` (in a service `IOSchedulingClass=` and `IOSchedulingPriority=`), \
-             or while nobody else uses the device.",
-    in_short: "run it without ionice",
     find: others_go_first,
     ..Limiter::ANY
 };

@@ -8,13 +8,8 @@ use crate::stage_facts::spindle::stream_rate;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "media-rate",
-    about: "rate of the medium",
     // A document shows it by its other stages alone.
     needs: &[NoDocument, Alone],
-    refuted_by: "More bytes a second with larger blocks or with more in flight.",
-    question: "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
-    remedy: "Only more drives side by side, or a faster one, move more.",
-    in_short: "stripe over more drives",
     find: medium_moves_no_more,
     ..Limiter::OF_HARDWARE
 };
@@ -63,13 +58,8 @@ fn gaps_pass_by(facts: &StageFacts<'_>) -> Option<Candidate> {
     let share = (passing / best).min(1.0);
     let found = Candidate::new(Standing::Nature, share, Likely, claim)
         .evidence([line])
-        .refuted_by("The same operations a second at half the distance.")
-        .question("If the gaps pass by, half the distance is twice as many operations a second.")
-        .settled_by(halved.without(pair, Iops, 0.5 * share))
-        .remedy(
-            "What lies between costs nothing more: read it in one go and drop it. Place what is \
-             used together side by side, and each operation takes less.",
-        );
+        .case("gaps")
+        .settled_by(halved.without(pair, Iops, 0.5 * share));
     Some(found)
 }
 
@@ -125,10 +115,7 @@ fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     let found = Candidate::new(Standing::Nature, share, likely_if(is_platter), claim)
         .evidence(evidence)
         .settled_by(more_at_a_time(facts))
-        .remedy_if(is_platter.then_some(
-            "The outer part of the disk is the fastest: put there what is streamed. Beyond that \
-             only more disks side by side move more.",
-        ));
+        .case_if(is_platter, "platter");
     Some(found)
 }
 

@@ -6,14 +6,9 @@ use crate::layers::devices_of_memory;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "memory-disk",
-    about: "memory that poses as a disk",
     needs: &[NoDocument],
     // Who is kept from memory waits for others.
     not_in: &[Spent::Blocked],
-    refuted_by: "Data that is still there after the power was off.",
-    question: "The same on the disk that is meant: `diskfacts devices` lists them, with what each \
-               of them stands on.",
-    remedy: "For a disk's figures, name a folder or a device that lies on one.",
     find: disk_is_memory,
     ..Limiter::ANY
 };

@@ -5,12 +5,7 @@ use crate::words::of_document;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "mislabelled",
-    about: "the figures contradict each other by a factor",
     needs: &[Blocks],
-    refuted_by: "A count of the operations and bytes by the device that agrees with the label.",
-    question: "The same work, counted by operations, bytes, time and the device itself: as fast as \
-               the label says speaks against it, by that factor slower for it.",
-    remedy: "Do not use the figure; measure again, and report the record if it comes back.",
     find: contradicts_itself,
     ..Limiter::ANY
 };

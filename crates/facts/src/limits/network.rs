@@ -10,14 +10,7 @@ use diskfacts_record::evidence::NfsCalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "network",
-    about: "the network, or the server behind it",
     needs: &[Blocks, FromDisk],
-    refuted_by: "A device that is in this machine and whose data sheet has such a latency.",
-    question: "If it is a round trip, 8 in flight are nearly 8 times as many a second at the same \
-               latency, and blocks of 512 bytes take as long as those of 16 KiB.",
-    remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
-             operations: each round trip is paid once. Nearer storage has a shorter one.",
-    in_short: "more in flight, or larger blocks",
     find: way_takes_the_time,
     ..Limiter::BEHIND_THREADS
 };
@@ -225,10 +218,8 @@ fn full_link(facts: &StageFacts<'_>) -> Option<Candidate> {
     let sum = format!("{moves} is {of_it} of its {carries}; headers take the rest.");
     let found = Candidate::new(Standing::Cause, 1.0, Likely, claim)
         .evidence([remote, sum])
-        .refuted_by("A link that is faster than that: `ethtool eth0`.")
-        .question("If it is the link, a deeper queue and larger blocks move no more.")
-        .settled_by(deeper(facts))
-        .remedy("A faster link, or several (multipath, nconnect= of NFS).");
+        .case("link")
+        .settled_by(deeper(facts));
     Some(found)
 }
 
@@ -256,12 +247,7 @@ fn behind_it(facts: &StageFacts<'_>) -> Option<Candidate> {
     );
     let found = Candidate::new(Standing::Nature, 1.0, Possible, claim)
         .evidence([remote].into_iter().chain(calls(facts)))
-        .refuted_by("More bytes a second with more in flight.")
-        .question("If it is what lies behind this host, a deeper queue moves no more.")
-        .settled_by(deeper(facts))
-        .remedy(
-            "Measure the network by itself (`iperf3`), and the disk on the server: the slower of \
-             the two is the limit.",
-        );
+        .case("behind-it")
+        .settled_by(deeper(facts));
     Some(found)
 }

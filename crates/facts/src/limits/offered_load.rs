@@ -6,11 +6,6 @@ use crate::open_loop::OpenLoop;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "offered-load",
-    about: "no more was asked for",
-    refuted_by: "The same rate without `rate` in the stage.",
-    question: "Without a rate, more operations a second speak for it; as many speak against it.",
-    remedy: "Nothing, where the latency at this rate is the question. For the most that the \
-             target can do, leave `rate` out of the stage.",
     find: rate_was_kept,
     ..Limiter::ANY
 };

@@ -6,11 +6,7 @@ use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "one-at-a-time",
-    about: "latency-bound: rate = depth / latency",
     needs: &[Device, Closed],
-    refuted_by: "No more operations a second with more of them in flight.",
-    question: "If it is the depth, the rate grows with it until the device is full: that depth is \
-               the one to use.",
     find: each_waits_for_the_one_before,
     ..Limiter::ANY
 };

@@ -15,14 +15,6 @@ use crate::stage_facts::processor::{IDLE, Machine};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "other-process",
-    about: "others use the device or the processors",
-    refuted_by: "The same rate while nothing else uses the device.",
-    question: "The same measurement with nothing else running, as `iostat -x 1` shows before it: a \
-               higher rate speaks for it, the same rate against it.",
-    remedy: "Find who it is with `pidstat -d 1` or `iotop -o`, and let it wait, or give it a \
-             lower weight: `ionice -c 3 -p PID` (schedulers bfq and mq-deadline), `io.max` of its \
-             control group.",
-    in_short: "find it with pidstat -d 1",
     find: others_take_part,
     ..Limiter::ANY
 };
@@ -62,15 +54,7 @@ fn planned(facts: &StageFacts<'_>) -> Option<Candidate> {
     );
     let found = cause(share, Certain, claim)
         .evidence([line])
-        .refuted_by("Trials of the same stage that do as much with it as without.")
-        .question(
-            "The same stage with and without what runs beside it, in turn: rates that differ as \
-             before speak for it.",
-        )
-        .remedy(
-            "Nothing is wrong: the plan asks for it. Let both work at different times, or in \
-             larger pieces, which lose less on a disk that seeks.",
-        );
+        .case("planned");
     Some(found)
 }
 
@@ -203,10 +187,7 @@ fn by_discards(facts: &StageFacts<'_>) -> Option<Candidate> {
         count(number, "discard"),
         duration(discard_ms as f64 * 1e6 / number as f64)
     );
-    let remedy = "Find who trims: `fstrim` (its timer, `systemctl list-timers fstrim`), a filesystem \
-                  on the same device with the option `discard`, `blkdiscard`, a database; measure \
-                  when it is done.";
-    Some(cause(share, Likely, claim).evidence([line]).remedy(remedy))
+    Some(cause(share, Likely, claim).evidence([line]).case("trims"))
 }
 
 /// Commits of the journal while each write is synced, where others asked for a good part of them.
@@ -273,11 +254,7 @@ fn others_synced(
     let found = cause(share, Likely, claim)
         .evidence([line])
         .evidence(neighbours::on_storage(facts.trials()))
-        .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
-        .remedy(
-            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it, or \
-             give one of the two a filesystem of its own.",
-        );
+        .case("synced");
     Some(found)
 }
 
@@ -383,11 +360,7 @@ fn on_processors(facts: &StageFacts<'_>) -> Option<Candidate> {
             facts.trials(),
             facts.seconds(),
         ))
-        .refuted_by("The same rate on an idle machine.")
-        .question(
-            "The same measurement with nothing else running, as `vmstat 1` shows before it: a \
-             higher rate speaks for it, the same rate against it.",
-        )
+        .case("processors")
         .remedy(if machine.idle <= FREE {
             "Find who it is with `top`, and stop it; or give the measurement precedence with \
              `nice -n -20` as root."

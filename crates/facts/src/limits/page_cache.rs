@@ -7,12 +7,9 @@ use crate::layers::is_mounted_sync;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "page-cache",
-    about: "memory, not the disk",
     needs: &[NoDocument, Blocks],
     // Who is kept from memory waits for others.
     not_in: &[Spent::Blocked],
-    refuted_by: "The same rate past the page cache.",
-    question: "Bypass the page cache: a lower rate confirms memory, the same rate refutes it.",
     find: memory_serves_it,
     ..Limiter::ANY
 };
@@ -83,20 +80,15 @@ fn memory_serves_it(facts: &StageFacts<'_>) -> Option<Candidate> {
             w.sync = SyncMode::FdatasyncAtEnd;
         }
     });
-    let remedy = if facts.workload().cache == CacheMode::Warm {
-        "Nothing: the stage is meant to measure memory. It is faster with larger blocks, and \
-         with more streams while there are processors."
-    } else if reads {
-        "For the disk's figure, set `cache = \"direct\"` or `cache = \"cold\"` in the stage; \
-         for one of use, a span that is larger than memory where the data will be."
-    } else {
-        "For the disk's figure, set `cache = \"direct\"`, or `sync = \"at-end\"` with more \
-         bytes than memory may keep dirty."
+    let case = match facts.workload().cache {
+        CacheMode::Warm => "warm",
+        _ if reads => "reads",
+        _ => "writes",
     };
     let found = Candidate::new(standing, share, Certain, claim)
         .evidence([line])
         .evidence(disks)
         .settled_by(past)
-        .remedy(remedy);
+        .case(case);
     Some(found)
 }

@@ -7,11 +7,7 @@ use crate::pages::{PAGE, are_partial, own_reads};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "partial-pages",
-    about: "read-modify-write of pages",
     needs: &[NoDocument, Blocks, OnlyWrites, Buffered],
-    refuted_by: "Writes of whole pages that take as long.",
-    question: "Writes of whole pages, at their boundaries: a higher rate speaks for it.",
-    in_short: "write whole pages",
     find: pages_are_read_first,
     ..Limiter::ANY
 };

@@ -5,33 +5,16 @@
 //! operation at a time, and the figures do not tell them apart.
 
 use super::prelude::*;
-use super::visit::{QUESTION, Visit, near};
-
-const REFUTED_BY: &str =
-    "The same time per operation when all of them lie within a part of the disk.";
+use super::visit::{Visit, near};
 
 pub(super) const SEEK: Limiter = Limiter {
     name: "seek",
-    about: "seek time: one seek per operation",
-    refuted_by: REFUTED_BY,
-    question: QUESTION,
-    remedy: "Keep what is used together near together: a part of the disk only (the outer \
-             one), or one file instead of many. More in flight lets the drive order them; flash \
-             has no arm.",
-    in_short: "keep data together; queue deeper",
     find: arm_moves,
     ..Limiter::OF_HARDWARE
 };
 
 pub(super) const POSITIONING: Limiter = Limiter {
     name: "positioning",
-    about: "positioning: seek and rotational latency",
-    refuted_by: REFUTED_BY,
-    question: QUESTION,
-    remedy: "Keep what is used together near together: a part of the disk only (the outer \
-             one), or one file instead of many. More in flight gives the drive more to choose \
-             from; flash has neither arm nor platter.",
-    in_short: "keep data together; queue deeper",
     find: arm_and_platter_move,
     ..Limiter::OF_HARDWARE
 };

@@ -5,14 +5,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "raid-small-write",
-    about: "small-write penalty of parity RAID",
     needs: &[Written, Device],
-    refuted_by: "Counters of the member disks that show one write for each write to the array.",
-    question: "If it is the parity, reads of the same size are several times as many a second; and \
-               writes of whole stripes move many times the bytes.",
-    remedy: "Put small writes on mirrors (RAID-10), gather them into whole stripes, or let a \
-             protected cache or a journal on flash (`mdadm --write-journal`) take them first.",
-    in_short: "full stripes, or mirrors",
     find: parity_is_rewritten,
     ..Limiter::OF_BUSY_DEVICE
 };

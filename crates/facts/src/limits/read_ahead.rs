@@ -12,12 +12,7 @@ use super::reference::{best_sequential_read, small_read_ns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "read-ahead",
-    about: "read-ahead window too small",
     needs: &[NoDocument, OnlyReads, FromDisk],
-    refuted_by: "The same rate with a larger window.",
-    question: "Direct reads as large as the proposed window: a higher rate speaks for it, the same \
-               rate against it. Then the stage itself with the window set.",
-    in_short: "raise read_ahead_kb",
     find: window_is_too_small,
     ..Limiter::BEHIND_THREADS
 };

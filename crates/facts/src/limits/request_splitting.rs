@@ -7,7 +7,6 @@ use super::reference::best;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "request-splitting",
-    about: "requests split into small ones",
     // Through the page cache the window of read-ahead decides, and write-back joins
     // and splits as it likes.
     needs: &[NoDocument, Blocks, Direct],

@@ -7,17 +7,9 @@ use crate::stage_facts::slow::Slow;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "retries",
-    about: "reads retried by the drive",
     // What turns reads a sector again when it has come round; the tails of flash, of
     // networks and of hypervisors have other reasons.
     needs: &[OnlyReads, Device, Alone, Platter],
-    refuted_by: "Slow reads at other places each time, or counters of the drive that stay the same.",
-    question: "If sectors are weak, the same reads are slow again, and the drive's counters of \
-               retries rise (`smartctl -A`: 1, 5, 197; `smartctl -l scterc`).",
-    remedy: "Save what is on the disk, then look at its counters (`smartctl -a /dev/sdX`: \
-             pending and reallocated sectors) and replace it when they grow. Writing such a \
-             sector makes the drive replace it.",
-    in_short: "save the data, replace the disk",
     find: sectors_are_read_again,
     ..Limiter::OF_HARDWARE
 };

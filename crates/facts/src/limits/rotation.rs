@@ -3,21 +3,13 @@
 //! anywhere.
 
 use super::prelude::*;
-use super::visit::{QUESTION, Visit, near};
+use super::visit::{Visit, near};
 use crate::revolution::Spindle;
 use crate::revolution::Turns;
 use crate::stage_facts::spindle::{ALIKE, arithmetic, revolutions, wait_ns, whole_wait};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "rotation",
-    about: "rotational latency",
-    refuted_by: "Another speed on the data sheet of the disk, or writes of twice the size that \
-                 take twice as long.",
-    question: "If it is the platter, writes of four times the size are as many a second, and each \
-               moves four times the bytes; if it is the rate of bytes, there are a quarter as many.",
-    remedy: "Let several commits share one sync, or write larger blocks: both come in one \
-             revolution. Else put what is synced on a device that does not turn.",
-    in_short: "group commit: one sync for several",
     find: platter_comes_round,
     ..Limiter::OF_HARDWARE
 };
@@ -106,11 +98,7 @@ fn half(facts: &StageFacts<'_>) -> Option<Candidate> {
             "A shortest wait of more than a few tenths of a millisecond, or another speed than \
              {rpm} rpm on the data sheet of the disk."
         ))
-        .question(QUESTION)
         .settled_by(near(facts))
-        .remedy(
-            "Give the drive more to choose from (a larger queue depth): it then does first \
-             what comes round first. Or put what is read at random on flash.",
-        );
+        .case("half");
     Some(found)
 }

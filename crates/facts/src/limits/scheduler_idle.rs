@@ -88,11 +88,7 @@ pub(super) fn at_each_sync(facts: &StageFacts<'_>) -> Option<Candidate> {
     let none = ("queue/scheduler", "none");
     let found = cause(share, Likely, claim)
         .evidence(evidence)
-        .refuted_by("The same rate with a scheduler that does not idle.")
-        .question(
-            "The same with the scheduler `none`, or with its `slice_idle` at 0: a higher rate \
-             speaks for it, the same rate against it.",
-        )
+        .case("idle-at-syncs")
         .remedy(set(facts, idle.device, none, "scheduler = \"none\""));
     Some(found)
 }

@@ -122,11 +122,7 @@ pub(super) fn few_of_many(facts: &StageFacts<'_>) -> Option<Candidate> {
     let none = ("queue/scheduler", "none");
     let found = cause(share, Likely, claim)
         .evidence(evidence)
-        .refuted_by("The same rate with the scheduler `none`.")
-        .question(
-            "The same measurement with the scheduler `none`: a higher rate at a lower latency \
-             speaks for it, the same rate against it.",
-        )
+        .case("turns")
         .remedy(set(facts, turns.device, none, "scheduler = \"none\""));
     Some(found)
 }
@@ -187,11 +183,7 @@ pub(super) fn few_places(facts: &StageFacts<'_>) -> Option<Candidate> {
     };
     let found = cause(share, Likely, claim)
         .evidence([line])
-        .refuted_by("The same rate with the scheduler `none` and its queue set anew.")
-        .question(
-            "The same measurement with the scheduler `none`, or with a larger `async_depth` in \
-             `queue/iosched`: a higher rate speaks for it, the same rate against it.",
-        )
+        .case("few-places")
         .remedy(remedy);
     Some(found)
 }

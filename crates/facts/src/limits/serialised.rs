@@ -10,10 +10,7 @@ use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "serialised",
-    about: "a layer passes on one request at a time",
     needs: &[NoDocument, Blocks, Closed],
-    question: "With one in flight: as many operations a second say that more than one are of no \
-               use here.",
     find: one_is_handed_on,
     ..Limiter::ANY
 };
@@ -105,18 +102,14 @@ fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
         three_digits(within)
     );
     let by_checksums = kind == "btrfs" && facts.workload().operation.writes();
-    let remedy = if by_checksums {
-        "Since Linux 6.15 btrfs sends a direct write through the page cache and waits for it where \
-         the file has checksums: write to a new file without (`chattr +C` on its folder, or the \
-         mount option `nodatasum`)."
+    let case = if by_checksums {
+        "checksums"
     } else {
-        "Measure the device below it with as many in flight; and whether the filesystem does direct \
-         I/O on this file at all."
+        "filesystem"
     };
     let claim =
         format!("{kind} passes on one operation at a time: {all} are in flight, {one} at {name}.");
-    let found = cause(waits, Likely, claim).evidence([line]).remedy(remedy);
-    Some(found.refuted_by("As many at the device as are in flight."))
+    Some(cause(waits, Likely, claim).evidence([line]).case(case))
 }
 
 fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {

@@ -7,11 +7,7 @@ use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "slow-member",
-    about: "one member is slower than the others",
     needs: &[NoDocument, Blocks, Device, Closed],
-    refuted_by: "Requests that take as long on each of them.",
-    question: "Each of them alone, read past the page cache: one that is slower by as much speaks \
-               for it.",
     find: one_is_slower,
     ..Limiter::BEHIND_THREADS
 };

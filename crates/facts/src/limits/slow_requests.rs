@@ -9,11 +9,7 @@ use diskfacts_record::evidence::Outliers;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "slow-requests",
-    about: "some requests take much longer",
     needs: &[NoDocument, Blocks, Device, Direct, Closed, Alone],
-    refuted_by: "A longer run without such latencies.",
-    question: "The same once more: as many slow ones again speak for the device, and at the same \
-               place for that place.",
     find: few_take_much_longer,
     ..Limiter::OF_BUSY_DEVICE
 };

@@ -8,7 +8,6 @@ use crate::stalls::Stalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "stall",
-    about: "the device stalled",
     not_in: &[
         Spent::User,
         Spent::Kernel,
@@ -19,12 +18,6 @@ pub(super) const LIMITER: Limiter = Limiter {
     ],
     // It waits while what runs beside it has its turn, as it was meant to.
     needs: &[Device, Closed, Alone],
-    refuted_by: "Operations that ended in the intervals that are counted as empty.",
-    question: "If the device stands still, silences come again as often in the same time, whatever \
-               is done to it; if a place on it is slow, they come where that is read.",
-    remedy: "Look at what the kernel says at that time (`dmesg -T`: resets, timeouts), at the \
-             cable and the controller, and whether the drive does something of its own \
-             (`smartctl -a`: a self test).",
     find: nothing_is_answered,
     ..Limiter::ANY
 };

@@ -5,9 +5,6 @@ use crate::pauses::Pauses;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "stopped",
-    about: "diskfacts itself was stopped",
-    refuted_by: "A thread of this process that ran meanwhile.",
-    question: "Without what stops it no pause is counted, and the rate is higher by as much.",
     find: did_not_run,
     ..Limiter::ANY
 };

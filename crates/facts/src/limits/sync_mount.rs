@@ -6,11 +6,7 @@ use crate::layers::{are_flushed, is_mounted_sync};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "sync-mount",
-    about: "each write waits for the disk, unasked",
     needs: &[Blocks, OnlyWrites],
-    refuted_by: "The same rate after `mount -o remount,async` and `chattr -S`.",
-    question: "The same after the option or attribute was taken away: a higher rate speaks for it, \
-               the same rate against it.",
     find: each_write_waits,
     ..Limiter::ANY
 };
@@ -37,24 +33,23 @@ fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
              would be."
         )
     });
-    let (claim, remedy) = if mounted {
-        let claim = format!(
+    let claim = if mounted {
+        format!(
             "{mount_point} is mounted with the option sync: each write waits until it is on the \
              disk, though nothing here asks for it."
-        );
-        let remedy = format!(
-            "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
-        );
-        (claim, remedy)
+        )
     } else {
-        let claim = "Each write waits until it is on the disk, though nothing here asks for it: the \
-                     device counted a flush for each.";
-        let remedy = "Look for the attribute `S` of the file or its folder (`lsattr`; `chattr -S` \
-                      takes it away), and for a mount option that syncs (`findmnt`: `sync`, `wsync`, \
-                      `dirsync`).";
-        (claim.to_owned(), remedy.to_owned())
+        "Each write waits until it is on the disk, though nothing here asks for it: the device \
+         counted a flush for each."
+            .to_owned()
     };
     let standing = share.map_or(Standing::Cause, Standing::cause);
     let found = Candidate::new(standing, share, Certain, claim).evidence(line);
-    Some(found.remedy(remedy))
+    Some(if mounted {
+        found.remedy(format!(
+            "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
+        ))
+    } else {
+        found.case("flushed")
+    })
 }

@@ -52,7 +52,7 @@ fn among_causes_the_larger_comes_first_unless_it_is_less_sure() {
 fn every_limiter_has_a_name_of_its_own_and_says_what_it_is_about() {
     let limiters: Vec<&Limiter> = all().collect();
     for (i, limiter) in limiters.iter().enumerate() {
-        assert!(!limiter.about.is_empty());
+        assert!(!limiter.about().is_empty());
         let plain = |c: char| c.is_ascii_lowercase() || c == '-';
         assert!(limiter.name.chars().all(plain), "{}", limiter.name);
         assert!(limiters[..i].iter().all(|other| other.name != limiter.name));
@@ -200,7 +200,9 @@ fn a_limit_looks_at_the_settings_that_were_in_force_in_the_trials() {
 fn what_to_do_in_short_has_room_on_a_page_of_80_columns() {
     /// What such a page has beside the longest name.
     const MOST: usize = 36;
-    let clauses: Vec<&str> = all().map(|limiter| limiter.in_short).collect();
+    let clauses: Vec<&str> = all()
+        .map(|limiter| Words::of(limiter.name).say(IN_SHORT, ""))
+        .collect();
     assert!(clauses.iter().any(|clause| !clause.is_empty()));
     for clause in clauses {
         assert!(clause.len() <= MOST, "{clause}");

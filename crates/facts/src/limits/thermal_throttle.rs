@@ -7,17 +7,8 @@ use super::throttle::{Held, of_bytes, show_rate};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "thermal-throttle",
-    about: "thermal throttling",
     // A disk that turns slows down with its place and its cache, hardly with heat.
     needs: &[Device, Closed, NoPlatter],
-    refuted_by: "A temperature below the drive's limit when the rate fell.",
-    question: "After a pause of ten minutes the first seconds are fast again if it was heat, and \
-               the temperature that `smartctl -A` or `nvme smart-log` shows rises until the rate \
-               falls.",
-    remedy: "Look at the temperature and at how often it was too high: `nvme smart-log \
-             /dev/nvme0` (thermal management), `smartctl -x /dev/sdX`. Air over the drive, or a \
-             heat sink on it, moves the limit.",
-    in_short: "cool the drive",
     find: rate_falls_under_load,
     ..Limiter::OF_HARDWARE
 };

@@ -106,10 +106,6 @@ pub(super) fn drained(facts: &StageFacts<'_>) -> Option<Step> {
     (step.before.rate > 1.5 * step.after.rate && step.explained > 0.5).then_some(step)
 }
 
-/// What each experiment about arm and platter asks.
-pub(super) const QUESTION: &str = "What `near` keeps of the time of `anywhere` is rotation and transfer; what it loses was \
-     the arm's movement. With 8 in flight the drive may choose, and both fall.";
-
 /// Reads of the smallest span that no cache holds whole: the arm stands nearly still,
 /// and the platter turns as before.
 pub(super) fn near(facts: &StageFacts<'_>) -> Stages {

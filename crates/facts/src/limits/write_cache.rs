@@ -13,16 +13,9 @@ use crate::stage_facts::rate_over_time::Step;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "write-cache",
-    about: "write cache, not the medium",
     needs: &[
         NoDocument, Blocks, OnlyWrites, Device, Closed, Alone, Platter,
     ],
-    refuted_by: "The same rate when many times as much is written in each trial.",
-    question: "If it is the cache, the rate falls to that of the medium once it is full: ten times \
-               as much written shows it, or `sync = \"at-end\"`.",
-    remedy: "This rate lasts until the cache is full. What it is worth in the long run shows a \
-             stage that writes many times its size.",
-    in_short: "measure past it: write more",
     find: cache_takes_the_writes,
     ..Limiter::OF_BUSY_DEVICE
 };

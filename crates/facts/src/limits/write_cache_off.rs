@@ -6,11 +6,7 @@ use crate::stage_facts::spindle::{arithmetic, stream_rate, wait_ns, whole_wait};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "write-cache-off",
-    about: "write cache off: each write goes to the medium",
     needs: &[OnlyWrites, Device],
-    refuted_by: "The same time for each write after the cache was switched on.",
-    question: "Once as it is, and once more after the cache was switched on: if the cache is the \
-               cause, `small` becomes nearly as fast as `large`; if not, it stays.",
     find: no_write_is_kept_back,
     ..Limiter::OF_HARDWARE
 };
@@ -105,9 +101,7 @@ fn no_write_is_kept_back(facts: &StageFacts<'_>) -> Option<Candidate> {
         )
         .settled_by(stages);
     if !off {
-        return Some(found.remedy(
-            "Open without O_DSYNC and sync where it matters, so that several writes share a flush.",
-        ));
+        return Some(found.case("each-write"));
     }
     let mut leaves = facts.leaves();
     let device = leaves.next().map_or("/dev/sdX", |leaf| &leaf.path);

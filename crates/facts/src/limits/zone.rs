@@ -4,13 +4,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "zone",
-    about: "an inner, slower zone of the disk",
     needs: &[MayRotate],
-    refuted_by: "The same rate at the beginning of the disk.",
-    question: "If it is the zone, the rates of the plan fall from the first position to the last, \
-               and the one at this place is the one of this stage.",
-    remedy: "Put what is streamed at the beginning of the disk: the first partition is on its \
-             outer tracks. Compare volumes at the same place of the disk only.",
     find: further_out_is_faster,
     ..Limiter::OF_HARDWARE
 };

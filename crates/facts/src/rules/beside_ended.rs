@@ -5,8 +5,6 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "beside-ended",
-    about: "what was to run beside a trial ended before it",
-    refuted_by: "A trial beside which it ran to the end.",
     check: Check::Stages(&[StageCheck(ended, undisturbed)]),
     ..Rule::WARNING
 };

@@ -5,11 +5,7 @@ use crate::buffered_fallback;
 
 pub(super) const RULE: Rule = Rule {
     name: "buffered-fallback",
-    about: "the filesystem does direct writes through the page cache",
     needs: &[NoDocument, Blocks],
-    refuted_by: "Trials in which next to nothing becomes dirty.",
-    remedy: "A database on this filesystem gets the same, with `O_DIRECT` too. Without checksums, in \
-             a folder with `chattr +C`, writes go to the device directly.",
     check: Check::Stages(&[StageCheck(through_pages, said)]),
     ..Rule::NOTE
 };

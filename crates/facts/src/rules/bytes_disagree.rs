@@ -16,7 +16,6 @@ use diskfacts_record::Evidence;
 
 pub(super) const RULE: Rule = Rule {
     name: "bytes-disagree",
-    about: "the device moved more or fewer bytes than were issued",
     needs: &[NoDocument, Blocks, NotWarm, NotInMemory],
     check: Check::Stages(&[
         StageCheck(answered, by_mapping),
@@ -73,7 +72,7 @@ fn by_mapping(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         .severity(Severity::Warning)
         .headline("answered by a mapping: no disk took part")
         .confidence(Certain)
-        .refuted_by("Bytes counted by a disk below (`iostat -x 1`) that belong to this I/O.")
+        .case("mapping")
         .remedy(format!(
             "Write all of the target first: a thin volume has nothing to read where nothing was \
              written. `dmsetup table` (as root) and `diskfacts devices {given}` show which \
@@ -107,10 +106,7 @@ fn fewer(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .severity(Severity::Warning)
     .headline(format!("the devices counted {least} of the bytes"))
     .confidence(Possible)
-    .refuted_by(
-        "A file without compressed extents and, under a loop device, a backing file without \
-         holes, that show the same.",
-    )
+    .case("fewer")
     .remedy(if compresses(&run.stack) {
         format!(
             "The filesystem compresses; measure a folder, for which diskfacts makes a file that \
@@ -153,7 +149,7 @@ fn fetched(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     ))
     .severity(warning_if(shown.most() > WASTE))
     .headline(format!("{most} bytes fetched for each asked for"))
-    .refuted_by("The same excess with read-ahead set to 0.")
+    .case("fetched")
     .remedy(match (edit, stack.top()) {
         (Some(edit), _) => format!("If reads are random, {}", lower_first(&edit)),
         (None, Some(top)) => {
@@ -211,14 +207,7 @@ fn committed(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         shown.list()
     ))
     .headline(format!("{most} bytes written for each: the journal"))
-    .refuted_by(
-        "The same excess on the raw device, or writes of another process that come as often as \
-         the syncs.",
-    )
-    .remedy(
-        "Nothing needs to be done: it is what a commit costs on this filesystem. To see the \
-         device alone, give a raw device that holds nothing.",
-    )
+    .case("committed")
 }
 
 /// A RAID, a mapping or a filesystem moves more than it was given.
@@ -238,8 +227,7 @@ fn copied(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         shown.list()
     ))
     .headline(format!("I/O amplified {most} times: copies or parity"))
-    .refuted_by("Other I/O on the disks that does not go through this volume.")
-    .remedy("Nothing needs to be done: it is what this layout costs.")
+    .case("copied")
 }
 
 /// Bytes on the disks for each byte of a RAID or mapping.

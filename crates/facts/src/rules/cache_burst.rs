@@ -11,10 +11,8 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "cache-burst",
-    about: "a write cache took what was written faster than the medium streams",
     needs: &[NoDocument, Drives, Blocks],
     confidence: Confidence::Likely,
-    refuted_by: "The same rate when many times as much is written in each trial.",
     check: Check::Stages(&[StageCheck(went_in_faster, into_a_cache)]),
     ..Rule::WARNING
 };

@@ -4,11 +4,6 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "clock",
-    about: "the clock cannot be trusted",
-    refuted_by: "A run in which the two clocks agree and no operation ends before it began.",
-    remedy: "Type `cat /sys/devices/system/clocksource/clocksource0/current_clocksource`: if it is \
-             not `tsc`, the kernel does not trust the processor's counter either, and `dmesg | grep \
-             -i tsc` says why.",
     check: Check::Stages(&[StageCheck(is_uneven, uneven)]),
     ..Rule::WARNING
 };

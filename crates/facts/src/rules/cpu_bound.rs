@@ -10,10 +10,8 @@ use crate::stage_facts::processor::{self, Processor, own_cost};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-bound",
-    about: "a processor was the limit, not the device",
     needs: &[NoDocument, Something, NotWarm, Closed],
     confidence: Confidence::Likely,
-    refuted_by: "The same rate with twice the streams.",
     check: Check::Stages(&[StageCheck(thread_is_busy, processor_limits)]),
     ..Rule::WARNING
 };

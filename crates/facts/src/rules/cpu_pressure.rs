@@ -6,9 +6,7 @@ use crate::processor_wait::{IDLE, OWN, ProcessorWait, WAIT};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-pressure",
-    about: "tasks waited for a processor during a trial",
     confidence: Confidence::Possible,
-    refuted_by: "The same latencies while the first line of `/proc/pressure/cpu` stays near 0.",
     check: Check::Stages(&[
         StageCheck(|facts| of(Whose::Others, facts), others),
         StageCheck(|facts| of(Whose::Nobody, facts), nobody),
@@ -114,7 +112,7 @@ fn nobody(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     ))
     .severity(warning_if(shown.most() > WARNING))
     .headline(format!("kept from idle processors {share} of the time"))
-    .refuted_by("The same latencies outside the control group, or bound to no processor.")
+    .case("throttled")
     .remedy(format!(
         "Look at the limit of the control group (`cpu.max` and `nr_throttled` in `cpu.stat`; \
          version 1: `cpu.cfs_quota_us`) and at the binding (`taskset -p $$`, `cpuset.cpus`); then \
@@ -134,7 +132,7 @@ fn own(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline(format!(
         "more streams than processors: waited {share} of the time"
     ))
-    .refuted_by("The same latencies with as many streams as there are processors.")
+    .case("own-streams")
     .remedy(edit_plan(
         context.run,
         "set fewer streams, and a larger queue_depth, in these stages",

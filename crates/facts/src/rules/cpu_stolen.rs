@@ -5,9 +5,7 @@ use crate::processor_wait::STOLEN;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-stolen",
-    about: "the hypervisor gave processor time to others during a trial",
     confidence: Confidence::Likely,
-    refuted_by: "The same figures at a time when `st` in `vmstat 1` stays 0.",
     check: Check::Stages(&[StageCheck(is_stolen, stolen)]),
     ..Rule::WARNING
 };

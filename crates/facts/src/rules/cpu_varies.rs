@@ -16,11 +16,7 @@ use crate::spread::{self, NOISE};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-time-varies",
-    about: "the kernel's processor time makes trials differ, not the device",
     needs: &[NoDocument, Blocks],
-    refuted_by: "Trials with the same processor time for an operation that differ as much.",
-    remedy: "Judge the device by stages with direct I/O, which need little of it. To see where the \
-             kernel spends it, run `perf top` beside the measurement.",
     check: Check::Stages(&[StageCheck(by_processor, not_the_device)]),
     ..Rule::NOTE
 };

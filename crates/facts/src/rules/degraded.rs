@@ -9,8 +9,6 @@ use diskfacts_record::{Impairment, ImpairmentKind, Unsound};
 
 pub(super) const RULE: Rule = Rule {
     name: "degraded",
-    about: "an array, a filesystem or a path is not sound",
-    refuted_by: "The same state told as sound (`diskfacts devices`) before and after such a run.",
     check: Check::One(check),
     ..Rule::WARNING
 };

@@ -12,9 +12,7 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "depth-not-reached",
-    about: "fewer operations were in flight than asked for",
     needs: &[NoDocument, Blocks, Closed],
-    refuted_by: "A trial whose latencies add up to the depth asked for, times its duration.",
     check: Check::Stages(&[StageCheck(fewer_in_flight, not_reached)]),
     ..Rule::WARNING
 };

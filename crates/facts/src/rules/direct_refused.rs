@@ -6,8 +6,6 @@ use diskfacts_record::DirectIo;
 
 pub(super) const RULE: Rule = Rule {
     name: "direct-refused",
-    about: "direct I/O was asked for and not done",
-    refuted_by: "An open of the target with O_DIRECT and an aligned read that succeed.",
     check: Check::One(check),
     ..Rule::WARNING
 };

@@ -15,10 +15,7 @@ use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "direct-small-blocks",
-    about: "what small direct operations cost beside the time of their bytes",
     needs: &[],
-    refuted_by: "The same rate with several small operations in flight: then it is not \
-                 the wait for each.",
     check: Check::One(check),
     ..Rule::NOTE
 };

@@ -6,9 +6,7 @@ use crate::beside::cost;
 
 pub(super) const RULE: Rule = Rule {
     name: "disturbed",
-    about: "what a stage loses to what runs beside it",
     needs: &[Blocks],
-    refuted_by: "Trials of the same stage that do as much with it as without.",
     check: Check::Stages(&[StageCheck(
         |facts| cost(facts).map(|(lost, line)| Seen::line(lost, line)),
         lost,

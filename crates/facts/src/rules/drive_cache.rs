@@ -16,11 +16,8 @@ use diskfacts_plan::write_mode::Variant;
 
 pub(super) const RULE: Rule = Rule {
     name: "drive-cache",
-    about: "how much the cache of the drive keeps",
     needs: &[Drives],
     confidence: Confidence::Possible,
-    refuted_by: "The same difference with the drive's write cache switched off, or one that grows \
-                 with the bytes that are written.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -93,10 +90,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
              the medium when the last of them comes back."
         ))
         .headline(format!("the drive's cache keeps about {about}{upper} MB"))
-        .remedy(
-            "Sync at the end what is measured, or write many times as much: else so many bytes \
-                 are counted that a power cut would lose.",
-        )
         .stages(stages)
         .evidence(evidence),
     )

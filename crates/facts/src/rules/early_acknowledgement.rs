@@ -15,10 +15,8 @@ use crate::write_matrix::{Cell, Matrix, rising, span_of_sizes};
 
 pub(super) const RULE: Rule = Rule {
     name: "early-acknowledgement",
-    about: "the drive acknowledges writes before its medium has them",
     needs: &[NoDocument, Drives],
     confidence: Confidence::Possible,
-    refuted_by: "The same latencies with the drive's write cache switched off.",
     check: Check::One(check),
     ..Rule::NOTE
 };

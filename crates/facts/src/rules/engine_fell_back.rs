@@ -5,8 +5,6 @@ use diskfacts_plan::EngineChoice;
 
 pub(super) const RULE: Rule = Rule {
     name: "engine-fell-back",
-    about: "another engine than the one asked for did the operations",
-    refuted_by: "An operation done by the engine and with the abilities asked for.",
     check: Check::Stages(&[StageCheck(lacks, another_engine)]),
     ..Rule::WARNING
 };

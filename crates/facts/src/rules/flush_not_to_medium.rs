@@ -10,14 +10,8 @@ use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
 
 pub(super) const RULE: Rule = Rule {
     name: "flush-not-to-medium",
-    about: "syncs came back sooner than the medium can turn",
     needs: &[NoDocument, Drives, Blocks, Platter],
     confidence: Confidence::Likely,
-    refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
-                 flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its \
-                 data sheet tell.",
-    remedy: "Do not rely on this disk for what must survive a power cut before you have pulled the \
-             plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its cache off.",
     check: Check::Stages(&[StageCheck(is_too_fast, in_a_cache)]),
     ..Rule::WARNING
 };
@@ -38,8 +32,6 @@ fn is_too_fast(facts: &StageFacts<'_>) -> Option<Seen> {
 
 fn in_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let run = context.run;
-    let protected = is_simulated(run)
-        .then_some("A write cache with `protected` in the profile of the simulated disk.");
     RULE.claim(format!(
         "The disk acknowledged the syncs of {} sooner than its medium can turn: what was synced \
          lies in a cache, and may be lost with the power.",
@@ -58,7 +50,7 @@ fn in_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
             device_list(run.stack.leaves())
         ),
     ])
-    .refuted_by(protected.unwrap_or(RULE.refuted_by))
+    .case_if(is_simulated(run), "simulated")
     .planted(run, "lying_flush of [faults]")
 }
 

@@ -8,9 +8,8 @@ use diskfacts_record::ExtentMethod;
 
 pub(super) const RULE: Rule = Rule {
     name: "holes",
-    about: "the file has parts without data, which are read without any I/O",
     needs: &[NoDocument, Blocks],
-    refuted_by: "As many bytes counted by the device as were issued.",
+    case: "finding",
     check: Check::Stages(&[StageCheck(may_meet_them, not_of_the_device)]),
     ..Rule::WARNING
 };

@@ -5,8 +5,6 @@ use diskfacts_record::Status;
 
 pub(super) const RULE: Rule = Rule {
     name: "interrupted",
-    about: "the run did not do all that was planned",
-    refuted_by: "All stages of the plan with all their trials.",
     check: Check::One(check),
     ..Rule::WARNING
 };

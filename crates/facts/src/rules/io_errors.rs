@@ -6,10 +6,7 @@ use diskfacts_record::evidence::ErrorCount;
 
 pub(super) const RULE: Rule = Rule {
     name: "io-errors",
-    about: "operations failed",
     severity: Severity::Error,
-    refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
-                 errors would show that they come and go.",
     check: Check::Stages(&[StageCheck(failed, failures)]),
     ..Rule::WARNING
 };
@@ -64,10 +61,6 @@ fn failures(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let is_check = |of: &Vec<&ErrorCount>| of[0].operation == "check";
     let mut each = of_stages.iter();
     let only_checks = each.all(|of| !of.is_empty() && of.iter().all(is_check));
-    let of_checks = only_checks.then_some(
-        "A second run in which the same bytes are right: then they went wrong on the way, or \
-         somebody else wrote them.",
-    );
     RULE.claim(format!(
         "{failed} failed in {}; {}.",
         shown.list(),
@@ -75,7 +68,7 @@ fn failures(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     ))
     .headline(format!("{failed} failed{}", first.unwrap_or_default()))
     .evidence(lines)
-    .refuted_by(of_checks.unwrap_or(RULE.refuted_by))
+    .case_if(only_checks, "checks")
     .remedy(remedy(context, &gone, &kinds))
 }
 

@@ -6,9 +6,7 @@ use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
     name: "no-figure",
-    about: "trials have a rate of zero or below, or no operation completed in them",
     needs: &[Something],
-    refuted_by: "The bytes and the seconds of these trials, both above zero.",
     check: Check::Stages(&[
         StageCheck(completed_nothing, not_measured),
         StageCheck(has_no_rate, without_rate),
@@ -57,7 +55,7 @@ fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         .headline("no operation completed")
     };
     found
-        .refuted_by("A completed operation in one of these trials.")
+        .case("nothing-completed")
         .remedy(longer(context.run, &shown.stages, 5))
 }
 

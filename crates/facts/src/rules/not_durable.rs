@@ -6,10 +6,8 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "not-durable",
-    about: "write figures are acknowledgements of a volatile cache",
     needs: &[NoDocument, Blocks, Written],
     confidence: Confidence::Certain,
-    refuted_by: "A cache that survives a power cut, which the kernel does not know of.",
     check: Check::Stages(&[StageCheck(is_unsynced, acknowledged)]),
     ..Rule::NOTE
 };

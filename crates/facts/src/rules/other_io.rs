@@ -13,10 +13,7 @@ use crate::others::{MATTER_BYTES, MATTERS, by_others};
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",
-    about: "others used the same device during a trial",
     confidence: Confidence::Likely,
-    refuted_by: "A run with the same excess while nothing else uses the device, as `iostat -x 1` \
-                 shows before it begins.",
     check: Check::Several(check),
     ..Rule::WARNING
 };
@@ -87,7 +84,7 @@ fn synced(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         shown.list()
     ))
     .headline(format!("others synced here: up to {share} of the commits"))
-    .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
+    .case("synced")
     .remedy(format!(
         "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it or \
          give one of the two a filesystem of its own, then type `{}`.",
@@ -141,7 +138,7 @@ fn in_flight_before(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         "Up to {most} of others were in flight then (`/sys/block/*/inflight`)."
     )])
     .confidence(Possible)
-    .refuted_by("A write-back of this run's own earlier stages that ends with the same trial.")
+    .case("in-flight-before")
     .remedy(remedy(context))
 }
 

@@ -6,8 +6,6 @@ use diskfacts_record::Latency;
 
 pub(super) const RULE: Rule = Rule {
     name: "rate-missed",
-    about: "an open loop fell behind its rate",
-    refuted_by: "A trial that does the rate asked for.",
     check: Check::Stages(&[StageCheck(fell_behind, missed)]),
     ..Rule::WARNING
 };

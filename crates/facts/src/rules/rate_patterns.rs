@@ -12,22 +12,18 @@ use crate::spread::{WARNING, trials_behind};
 
 pub(super) const CHANGE: Rule = Rule {
     name: "change-point",
-    about: "the rate went from one level to another",
-    refuted_by: "A longer run whose rates stay on one level.",
     check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Change), changed)]),
     ..Rule::NOTE
 };
 
 pub(super) const DRIFT: Rule = Rule {
     name: "drift",
-    about: "the rate rose or fell all the time",
     check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Drift), drifted)]),
     ..CHANGE
 };
 
 pub(super) const MODES: Rule = Rule {
     name: "several-modes",
-    about: "the rate came and went between two levels",
     check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Modes), alternated)]),
     ..CHANGE
 };

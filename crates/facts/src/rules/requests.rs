@@ -10,9 +10,7 @@ use diskfacts_plan::On;
 
 pub(crate) const RULE: Rule = Rule {
     name: "writes-merged",
-    about: "what the device saw of buffered and of direct writes",
     confidence: Confidence::Certain,
-    refuted_by: "Requests of the same size and depth for both, as `iostat -x 1` shows them.",
     check: Check::Several(check),
     ..Rule::NOTE
 };

@@ -15,10 +15,7 @@ use diskfacts_plan::Touch;
 
 pub(crate) const RULE: Rule = Rule {
     name: "rewrite-rate",
-    about: "how rewriting follows from reading and writing",
     needs: &[],
-    refuted_by: "Another ratio when reading or writing alone is made faster or slower, with \
-                 another read-ahead for example.",
     check: Check::Several(check),
     ..Rule::NOTE
 };
@@ -164,11 +161,6 @@ fn finding(triple: &Triple<'_, '_>) -> Found {
     ];
     RULE.claim(format!("{named} runs at {rate}, {how}."))
         .headline(format!("{} at {rate}", lower_first(&named)))
-        .remedy(
-            "Compare volumes by this figure, and not by writing alone, when files are changed \
-                 in place: of two, the one that writes more slowly may rewrite faster, because it \
-                 reads faster.",
-        )
         .stages(triple.stages())
         .evidence(evidence)
 }

@@ -4,6 +4,7 @@ use super::found::{FindingPart, Found};
 use super::shown::StageCheck;
 use crate::claim::Claim;
 use crate::context::Context;
+use crate::explanations::{ABOUT, REFUTED_BY, REMEDY, Words};
 use crate::stage_facts::Need;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -12,18 +13,15 @@ use diskfacts_record::{Confidence, Finding, Severity};
 pub struct Rule {
     /// Its name, as in [`Finding::rule`]: `served-from-cache`.
     pub name: &'static str,
-    /// What it finds, in a few words.
-    pub about: &'static str,
     /// What has to be so for it to speak: of the run and, where it looks at stages, of each of them.
     pub(crate) needs: &'static [Need],
     /// How much it matters, where a finding says nothing else.
     pub(crate) severity: Severity,
     /// How sure it is, where a finding says nothing else.
     pub(crate) confidence: Confidence,
-    /// What would show it to be wrong, where a finding says nothing else.
-    pub(crate) refuted_by: &'static str,
-    /// What to do about it, where a finding says nothing else.
-    pub(crate) remedy: &'static str,
+    /// Which of the [words](crate::explanations) of its name are its; those of a claim's case go
+    /// before.
+    pub(crate) case: &'static str,
     pub(crate) check: Check,
 }
 
@@ -65,12 +63,10 @@ impl Rule {
     /// A warning about what was measured.
     pub(crate) const WARNING: Self = Self {
         name: "",
-        about: "",
         needs: &[Need::NoDocument],
         severity: Severity::Warning,
         confidence: Confidence::Certain,
-        refuted_by: "",
-        remedy: "",
+        case: "",
         check: Check::One(|_| None),
     };
 
@@ -80,6 +76,11 @@ impl Rule {
         confidence: Confidence::Likely,
         ..Self::WARNING
     };
+
+    /// What it finds, in a few words.
+    pub fn about(&self) -> &'static str {
+        Words::of(self.name).say(ABOUT, self.case)
+    }
 
     /// What it finds in a run; empty when there is nothing to say, or when what it needs is
     /// not there.
@@ -113,12 +114,12 @@ impl Rule {
             headline: String::new(),
             stages: Vec::new(),
         };
-        Claim::of(part, self.confidence, said)
+        Claim::of(part, self.confidence, said).case(self.case)
     }
 
     /// A claim of it as it stands in the record.
     pub(crate) fn finding(&self, found: Found) -> Finding {
-        let (refuted_by, remedy) = (self.refuted_by.into(), self.remedy.into());
+        let said = |label| Words::of(self.name).say(label, found.case).to_owned();
         Finding {
             rule: self.name.into(),
             severity: found.kind.severity,
@@ -126,8 +127,8 @@ impl Rule {
             claim: found.said,
             evidence: found.evidence,
             confidence: found.confidence,
-            refuted_by: found.refuted_by.unwrap_or(refuted_by).into_owned(),
-            remedy: found.remedy.unwrap_or(remedy).into_owned(),
+            refuted_by: found.refuted_by.unwrap_or_else(|| said(REFUTED_BY)),
+            remedy: found.remedy.unwrap_or_else(|| said(REMEDY)),
             stages: found.kind.stages,
         }
     }

@@ -13,10 +13,7 @@ use diskfacts_plan::WriteMode;
 
 pub(super) const RULE: Rule = Rule {
     name: "same-modes",
-    about: "ways to write that are the same thing here",
     needs: &[],
-    refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by more \
-                 than 5 % at most sizes.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -60,7 +57,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
             ))
             .headline("too few trials to tell the ways to write apart")
             .confidence(Confidence::Certain)
-            .refuted_by("More trials that agree with each other.")
+            .case("few-trials")
             .remedy(
                 of_document(context.run, "measure more often").unwrap_or_else(|| {
                     let again = measure_with(context.run, "--trials", "5");
@@ -90,11 +87,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
             "{alike} of the {modes} ways to write are {things} here{synced}."
         ))
         .headline(format!("{alike} ways to write are the same here"))
-        .remedy(
-            "Choose among them by what they promise, not by speed: O_DIRECT leaves the page \
-                 cache to others, fdatasync and O_DSYNC leave out metadata that reading does not \
-                 need.",
-        )
         .stages(names(cells.map(|cell| cell.stage)))
         .evidence(told.chain(untold)),
     )

@@ -16,10 +16,7 @@ use std::collections::BTreeSet;
 
 pub(crate) const RULE: Rule = Rule {
     name: "io-context",
-    about: "it matters whether a pool's threads share an I/O context",
     needs: &[NoDocument, Blocks],
-    refuted_by: "The same difference under the scheduler `none` or `mq-deadline`, which do not \
-                 look at I/O contexts.",
     check: Check::Stages(&[StageCheck(slower_than_in_one, share_one)]),
     ..Rule::NOTE
 };

@@ -15,8 +15,6 @@ use cause::{Buffered, Cause, Cold};
 
 pub(super) const RULE: Rule = Rule {
     name: "served-from-cache",
-    about: "bytes that were meant to reach a device were served by memory",
-    refuted_by: "As many bytes counted by the device as were issued.",
     check: Check::Several(check),
     ..Rule::WARNING
 };
@@ -73,14 +71,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Foun
                 "The target lies in memory ({what}): these figures are not of a disk."
             ))
             .headline("the target lies in memory, not on a disk")
-            .refuted_by(
-                "A block device under the target, as `diskfacts devices` would show \
-                             it.",
-            )
-            .remedy(
-                "Give a path on a disk: `diskfacts measure PATH`; `findmnt --real` lists \
-                         where disks are mounted.",
-            )
+            .case("memory")
         }
         Cause::Loop(names) => {
             let commands = names
@@ -92,10 +83,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Foun
                 list(names)
             ))
             .headline(format!("memory behind the loop device: {shares}"))
-            .refuted_by(
-                "As many bytes counted by the device under the backing file as by the \
-                             loop device.",
-            )
+            .case("loop")
             .remedy(format!(
                 "Type {} as root, then `{}`.",
                 list(commands),
@@ -109,10 +97,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Foun
             ))
             .headline(format!("memory, though direct: {shares}"))
             .confidence(Confidence::Likely)
-            .refuted_by(
-                "As many bytes counted by the device as were issued; or holes or \
-                         compressed extents in the file, which need no I/O or less.",
-            )
+            .case("direct")
             .remedy(match run.stack.top() {
                 Some(top) => format!(
                     "Type `diskfacts measure {}` as root to read the device without the \
@@ -147,7 +132,7 @@ fn cold(
                  than once, and only the first time was cold."
             ))
             .headline(format!("memory, read more than once: {shares}"))
-            .refuted_by("The same share when no block is read twice.")
+            .case("read-twice")
             .remedy(if run.target.kind == TargetKind::Folder {
                 format!(
                     "Type `{}`, so that a trial ends before its span does.",
@@ -173,10 +158,7 @@ fn cold(
     base.said(format!("{subject} came from the page cache{though}."))
         .headline(format!("memory, though cold: {shares}"))
         .confidence(confidence)
-        .refuted_by(
-            "The same share in a trial that begins and ends with nothing of the span in \
-                     the page cache.",
-        )
+        .case("not-cold")
         .remedy(format!(
             "Stop what else uses the file (`fuser -v {}` names it), or measure past the page \
              cache: {}",
@@ -202,10 +184,7 @@ fn buffered(run: &Run, why: Buffered, [shares, subject]: [&str; 2], base: Found)
                 "set cache = \"direct\" in this stage for the device alone",
             ));
     }
-    let synced = base.confidence(Confidence::Likely).refuted_by(
-        "As many bytes counted by the device in the window of the trial as were \
-                     written.",
-    );
+    let synced = base.confidence(Confidence::Likely).case("synced");
     if why == Buffered::Rewritten {
         return synced
             .said(format!(

@@ -7,10 +7,8 @@ use crate::stalls::Stalls;
 
 pub(super) const RULE: Rule = Rule {
     name: "stalled",
-    about: "nothing was completed for a while in the middle of a trial",
     needs: &[NoDocument, Alone],
     confidence: Confidence::Certain,
-    refuted_by: "Operations that ended in the intervals counted as empty.",
     check: Check::Stages(&[StageCheck(stalls, stalled)]),
     ..Rule::NOTE
 };

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "stride-curve",
-    about: "where a disk stops streaming and starts seeking",
     needs: &[Drives],
     check: Check::Several(check),
     ..Rule::NOTE

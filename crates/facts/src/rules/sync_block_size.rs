@@ -7,9 +7,7 @@ use diskfacts_plan::WriteMode;
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-block-size",
-    about: "the smallest block at which synced writes are nearly as fast as a stream",
     needs: &[],
-    refuted_by: "A repeat with `--trials 5` in which another size is the first.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -48,10 +46,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
     Some(
         RULE.claim(claim)
             .headline(headline)
-            .remedy(
-                "Collect what is written until so much can be synced at once; where less must be \
-                 durable at a time, this rate is the maximum.",
-            )
             .stages(names(matrix.cells.iter().map(|cell| cell.stage)))
             .evidence(evidence),
     )

@@ -7,10 +7,8 @@ use crate::layers::{all_leaves, flushes};
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-without-flush",
-    about: "syncs did not flush a volatile write cache",
     needs: &[NoDocument, Blocks],
     confidence: Confidence::Likely,
-    refuted_by: "Flushes counted in `/proc/diskstats` (field 19) during such a trial.",
     check: Check::Stages(&[StageCheck(is_not_flushed, not_flushed)]),
     ..Rule::WARNING
 };

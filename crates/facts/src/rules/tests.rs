@@ -12,7 +12,7 @@ fn a_healthy_run_has_nothing_to_find() {
 #[test]
 fn every_rule_has_a_name_of_its_own_and_says_what_it_is_about() {
     for (i, rule) in RULES.iter().enumerate() {
-        assert!(!rule.about.is_empty());
+        assert!(!rule.about().is_empty());
         assert!(
             rule.name
                 .chars()

@@ -6,9 +6,7 @@ use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-few-trials",
-    about: "too few trials to state a spread",
     confidence: Confidence::Certain,
-    refuted_by: "More trials.",
     check: Check::One(check),
     ..Rule::NOTE
 };

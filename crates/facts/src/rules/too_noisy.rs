@@ -16,10 +16,8 @@ use diskfacts_record::Figure;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-noisy",
-    about: "the trials of a stage differ too much",
     needs: &[Closed],
     confidence: Confidence::Certain,
-    refuted_by: "A longer run whose trials agree.",
     check: Check::Stages(&[StageCheck(differs, noisy)]),
     ..Rule::NOTE
 };

@@ -10,8 +10,6 @@ use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-short",
-    about: "trials are too short to stand for more than themselves",
-    refuted_by: "Longer trials with the same figures.",
     check: Check::Stages(&[StageCheck(is_short, short)]),
     ..Rule::WARNING
 };

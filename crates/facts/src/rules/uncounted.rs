@@ -6,10 +6,8 @@ use crate::layers::counted::{counters, roots};
 
 pub(super) const RULE: Rule = Rule {
     name: "uncounted",
-    about: "a device whose I/O the kernel does not count",
     needs: &[NoDocument, Blocks, NotWarm],
     confidence: Confidence::Certain,
-    refuted_by: "Counters of the device in `/proc/diskstats` that move.",
     check: Check::Stages(&[StageCheck(stood_still, said)]),
     ..Rule::NOTE
 };

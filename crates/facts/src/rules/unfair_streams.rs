@@ -8,10 +8,8 @@ use crate::streams::stream_rates;
 
 pub(super) const RULE: Rule = Rule {
     name: "unfair-streams",
-    about: "streams that were to do the same got very different shares",
     needs: &[NoDocument, Blocks],
     confidence: Confidence::Certain,
-    refuted_by: "Longer trials in which the streams do the same.",
     check: Check::Stages(&[StageCheck(is_unfair, unfair)]),
     ..Rule::NOTE
 };

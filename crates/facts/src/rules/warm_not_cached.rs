@@ -7,9 +7,7 @@ use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
-    about: "a stage that reads from memory had to read from the device or the server",
     needs: &[NoDocument, Blocks, OnlyReads, Warm],
-    refuted_by: "A trial in which this process fetches nothing from block devices or a server.",
     check: Check::Stages(&[StageCheck(from_device, not_kept)]),
     ..Rule::WARNING
 };

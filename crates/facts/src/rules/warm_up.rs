@@ -13,8 +13,6 @@ use crate::stats;
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-up",
-    about: "the first trial differs from the later ones",
-    refuted_by: "A second run whose first trials do not differ.",
     check: Check::Stages(&[StageCheck(first_differs, warmed_up)]),
     ..Rule::NOTE
 };

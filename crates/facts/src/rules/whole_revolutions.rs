@@ -9,10 +9,7 @@ use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, span_of_sizes};
 
 pub(super) const RULE: Rule = Rule {
     name: "whole-revolutions",
-    about: "each synced write waits for whole revolutions of the disk",
     needs: &[Drives],
-    refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits \
-                 of other lengths in a repeat on an idle disk.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -135,11 +132,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
         format!(", and one of {sizes} for {whole} revolutions")
     });
     let (rpm, per_second) = (found.rpm, three_digits(1e9 / found.wait_ns));
-    let refuted_by = if run.target.kind == TargetKind::Simulated {
-        "Another `rpm` in the profile of the simulated disk."
-    } else {
-        RULE.refuted_by
-    };
     // The sizes that wait alike, from the smallest on.
     let small = matrix.small_synced().map(|cell| cell.block_size);
     let sizes = span_of_sizes(small.chain(last));
@@ -153,11 +145,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
             "each synced write waits for whole revolutions: {per_second} a second"
         ))
         .confidence(likely_if(is_sure(&found, run) && !wide))
-        .refuted_by(refuted_by)
-        .remedy(
-            "Sync less often: let several commits share one sync, or write larger blocks. \
-                 Else put what is synced on a device that does not rotate.",
-        )
+        .case_if(is_simulated(run), "simulated")
         .stages(stages)
         .evidence(evidence),
     )

@@ -15,9 +15,7 @@ use diskfacts_plan::write_mode::Variant;
 
 pub(super) const RULE: Rule = Rule {
     name: "write-choice",
-    about: "which way to write suits a log, a database and bulk data",
     needs: &[],
-    refuted_by: "A repeat with `--trials 5` in which another durable way is more than 5 % faster.",
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -95,10 +93,6 @@ fn check(context: &Context<'_>) -> Option<Found> {
             "log: {for_log}; database pages: {for_pages}; bulk data: {for_bulk}"
         ))
         .confidence(likely_if(used.iter().all(|cell| cell.trials >= TRIALS)))
-        .remedy(
-            "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \
-                 O_SYNC and O_DIRECT flags of open(2), AMORTIZED is one call after many writes.",
-        )
         .stages(names(used.map(|cell| cell.stage)))
         .evidence(evidence),
     )

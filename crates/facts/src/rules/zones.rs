@@ -16,9 +16,7 @@ use super::too_few_trials::TRIALS;
 
 pub(super) const RULE: Rule = Rule {
     name: "zones",
-    about: "the rate depends on the position on the target",
     needs: &[NoDocument, Drives],
-    refuted_by: "A repeat in which the same positions are not the slow ones.",
     check: Check::Several(check),
     ..Rule::NOTE
 };

@@ -79,10 +79,7 @@ pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Positi
     .severity(Severity::Warning)
     .headline(format!("{of} much slower than their neighbours"))
     .confidence(likely_if(enough(slow)))
-    .refuted_by(
-        "A repeat in which these positions are as fast as their neighbours: then \
-                     something else used the disk.",
-    )
+    .case("slow-spots")
     .remedy(remedy(run))
     .stages(vec![stage.to_owned()])
     .evidence(evidence)
