@@ -22,6 +22,9 @@
 //! `cargo run --release -p diskfacts-bench -- served [--folder DIR] [--rounds N]`:
 //! how long the pages of `diskfacts serve` take.
 //!
+//! `cargo run --release -p diskfacts-bench -- hosts [--folder DIR]`: what a fleet of 10 000
+//! simulated hosts takes, as root.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
@@ -32,6 +35,7 @@ mod bonnie;
 mod classics;
 mod display;
 mod fio;
+mod hosts;
 mod observers;
 mod ours;
 mod pages;
@@ -109,8 +113,9 @@ fn run() -> Result<bool> {
         Some("observers") => observers::cases(&options),
         Some("pages") => pages::cases(&options),
         Some("served") => served::cases(&options),
+        Some("hosts") => hosts::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, writes, classics, bonnie, observers, pages, or served",
+            "{}name what to compare: fio, writes, classics, bonnie, observers, pages, served, or hosts",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

@@ -8,6 +8,7 @@ fn small(what: &str) -> Option<String> {
     let needed = match what {
         "bonnie" => diskfacts_testkit::require_tool("bonnie++", "bonnie++"),
         "served" => diskfacts_testkit::require_tool("sqlite3", "sqlite3"),
+        "hosts" => diskfacts_testkit::require_tool("unshare", "util-linux"),
         _ => diskfacts_testkit::require_tool("fio", "fio"),
     };
     if let Err(missing) = needed {
@@ -74,6 +75,18 @@ fn the_comparison_with_bonnie_runs() {
 fn the_times_of_pages_are_taken() {
     if let Some(text) = small("served") {
         assert_eq!(text.matches(" kB: ").count(), 6, "{text}");
+    }
+}
+
+#[test]
+fn a_small_fleet_goes_the_whole_path_and_its_slow_disk_is_suspected() {
+    or_skip!(require_root());
+    if let Some(text) = small("hosts") {
+        if text.contains("without fleet") || text.contains("UTS namespaces") {
+            diskfacts_testkit::skip(text.trim());
+            return;
+        }
+        assert!(text.contains("1 of 1 slow disks are suspects"), "{text}");
     }
 }
 

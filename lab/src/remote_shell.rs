@@ -125,7 +125,7 @@ impl Helper {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = since.map_err(|error| format!("this guest's clock: {error}"))?;
         let next = Duration::from_secs(now.as_secs() + 1);
-        std::thread::sleep(next - now);
+        std::thread::sleep(next.saturating_sub(now));
         let sent = Instant::now();
         self.sh(&format!("date -u -s @{}", next.as_secs()))?;
         Ok(sent.elapsed())

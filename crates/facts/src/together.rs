@@ -35,6 +35,8 @@ const COUNT_MAX: u64 = u64::MAX / 2;
 pub struct Group {
     /// By host and run, so that nothing depends on the order in which they came.
     members: BTreeMap<(String, String), Member>,
+    /// Operations that the histograms of all of them count.
+    operations: u64,
 }
 
 /// Why runs cannot be added up.
@@ -106,6 +108,7 @@ impl Group {
     pub fn of(member: Member) -> Self {
         let key = (member.host.clone(), member.run.clone());
         Self {
+            operations: member.count(),
             members: BTreeMap::from([(key, member)]),
         }
     }
@@ -121,14 +124,14 @@ impl Group {
         for (key, member) in other.members {
             match self.members.get(&key) {
                 None => {
+                    self.operations = self.operations.saturating_add(member.count());
                     self.members.insert(key, member);
                 }
                 Some(known) if *known == member => {}
                 Some(_) => return Err(Refused::Contradiction { run: key.1 }),
             }
         }
-        let counts = self.members.values().map(Member::count);
-        if counts.fold(0, u64::saturating_add) > COUNT_MAX {
+        if self.operations > COUNT_MAX {
             return Err(Refused::TooMany);
         }
         Ok(self)
@@ -150,7 +153,8 @@ impl Group {
             .collect();
         let lost = lost(&members);
         let known = u32::try_from(members.len()).unwrap_or(u32::MAX);
-        let is_here = |lost: &&LostHost| members.iter().any(|(name, _)| *name == lost.host);
+        let here: BTreeSet<&str> = members.iter().map(|(name, _)| *name).collect();
+        let is_here = |lost: &&LostHost| here.contains(&*lost.host);
         let elsewhere = lost.iter().filter(|lost| !is_here(lost)).count();
         let elsewhere = u32::try_from(elsewhere).unwrap_or(u32::MAX);
         let ranks = members
@@ -242,9 +246,12 @@ fn check(one: &Member, other: &Member) -> Result<(), Refused> {
 
 /// What the members are called: by their hosts, and with the run's id where two have one name.
 fn names(members: &BTreeMap<(String, String), Member>) -> Vec<String> {
+    let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+    for (host, _) in members.keys() {
+        *alike.entry(host).or_default() += 1;
+    }
     let name = |(host, run): &(String, String)| {
-        let alike = members.keys().filter(|(other, _)| other == host).count();
-        if alike > 1 {
+        if alike[&**host] > 1 {
             format!("{host} ({run})")
         } else {
             host.clone()
@@ -265,9 +272,10 @@ fn lost(members: &[(&str, &Member)]) -> Vec<LostHost> {
             });
         }
     }
+    let mut named: BTreeSet<String> = lost.iter().map(|lost| lost.host.clone()).collect();
     for (_, member) in members {
         for other in &member.together.lost {
-            if !lost.iter().any(|known| known.host == other.host) {
+            if named.insert(other.host.clone()) {
                 lost.insert(other.clone());
             }
         }

@@ -4,8 +4,9 @@ use crate::column::{Cell, Kind};
 use crate::columns::COLUMNS;
 use crate::error::Error;
 use crate::folder::{self, ENDING};
-use crate::read::{RunKey, known_runs};
+use crate::read::{Runs, known_runs};
 use crate::rows::{NoRows, rows};
+use diskfacts_facts::fleet::Member;
 use diskfacts_record::Run;
 use parquet::basic::Compression;
 use parquet::data_type::{AsBytes, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -14,7 +15,6 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -52,7 +52,7 @@ pub struct Adding {
     folder: PathBuf,
     file: NamedTempFile,
     writer: SerializedFileWriter<File>,
-    known: BTreeSet<RunKey>,
+    known: Runs,
     waiting: Waiting,
     runs: usize,
 }
@@ -98,12 +98,11 @@ impl Adding {
             Err(NoRows::Trials) => return Ok(Added::NoTrials),
         };
         let trials = rows.len();
-        let key = RunKey {
-            run: run.run.id.clone(),
+        let member = Member {
             host: run.machine.host.clone().unwrap_or_default(),
             target: run.target.path.clone(),
         };
-        if !self.known.insert(key) {
+        if !self.known.note(member, &run.run.id) {
             return Ok(Added::Known);
         }
         for row in rows {

@@ -10,6 +10,9 @@
 //! * A run counts once, however often it was added: what is known is not added again, and of what two
 //!   added at once the first file counts when it is read.
 //!
+//! * Memory goes by the runs that the files have, some hundred bytes each, and by the disks that are asked about:
+//!   not by rows. As few files are open at once as there are processors.
+//!
 //! # What it does not promise
 //! Nothing is deleted, and no file is merged with another. Evidence stays in the runs' own stores.
 
@@ -25,4 +28,4 @@ pub use add::{Added, Adding};
 pub use column::{Column, Kind};
 pub use columns::COLUMNS;
 pub use error::Error;
-pub use read::{Fleet, Wanted};
+pub use read::{Chosen, Fleet, Runs};

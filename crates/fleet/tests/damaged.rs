@@ -1,6 +1,6 @@
 //! Files of a fleet that are damaged, or lie: they are refused with their name, and nothing worse.
 
-use diskfacts_fleet::{Fleet, Wanted};
+use diskfacts_fleet::Fleet;
 use diskfacts_plan::rng::Rng;
 use std::fs;
 use std::panic::catch_unwind;
@@ -23,7 +23,9 @@ fn read(folder: &Path, bytes: &[u8]) -> Result<usize, String> {
     let fleet = Fleet::open(folder).map_err(|error| error.to_string())?;
     let groups = fleet.groups();
     groups.map_err(|error| error.to_string())?;
-    let samples = fleet.samples(&Wanted::default());
+    let samples = fleet
+        .runs(None)
+        .and_then(|runs| fleet.samples(&runs.all(), None));
     samples
         .map_err(|error| error.to_string())
         .map(|samples| samples.len())

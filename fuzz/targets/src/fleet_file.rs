@@ -1,7 +1,7 @@
 //! A Parquet file in the folder of a fleet, as another machine wrote it, or somebody who means harm.
 
 use diskfacts_facts::fleet::{GroupOfFleet, Options, compare_groups, screen};
-use diskfacts_fleet::{Fleet, Wanted};
+use diskfacts_fleet::Fleet;
 use std::fs;
 
 /// What is read is looked at by the statistics; what is not is refused with the name of its file.
@@ -19,7 +19,10 @@ pub fn run(input: &[u8]) {
     if let Err(error) = fleet.groups() {
         refused(error);
     }
-    match fleet.samples(&Wanted::default()) {
+    let samples = fleet
+        .runs(None)
+        .and_then(|runs| fleet.samples(&runs.all(), None));
+    match samples {
         Err(error) => refused(error),
         Ok(samples) => {
             let screen = screen(&samples, &Options::default());

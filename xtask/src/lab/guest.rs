@@ -269,16 +269,14 @@ impl Guest<'_> {
 
     /// What init is told on the kernel's command line.
     fn words(&self, role: Role) -> String {
-        let mut words = String::new();
-        if let Some(place) = self.place(role) {
-            words += &format!(" lab.address=10.0.0.{place}");
-        }
-        match role {
-            Role::Shell => words += " lab.shell",
-            Role::Helper(_) => words += " lab.helper",
-            Role::Scenarios => {}
-        }
-        words
+        let address = self.place(role);
+        let address = address.map(|place| format!(" lab.address=10.0.0.{place}"));
+        let word = match role {
+            Role::Shell => " lab.shell",
+            Role::Helper(_) => " lab.helper",
+            Role::Scenarios => "",
+        };
+        address.unwrap_or_default() + word
     }
 
     /// Its place on the network, from 1; `None` where there is none.

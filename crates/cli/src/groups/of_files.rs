@@ -5,7 +5,7 @@ use crate::commands::fleet::failure;
 use crate::exit::Failure;
 use diskfacts_facts::compare::Demanded;
 use diskfacts_facts::fleet::{GroupOfFleet, Options, Sample, compare_groups};
-use diskfacts_fleet::{Fleet, Wanted};
+use diskfacts_fleet::Fleet;
 use diskfacts_record::Comparison;
 use std::collections::BTreeSet;
 
@@ -37,16 +37,12 @@ pub(super) fn compared(
 
 /// All of a group.
 fn samples(named: &NamedGroup) -> Result<Vec<Sample>, Failure> {
-    let wanted = Wanted {
-        group: Some(&named.group),
-        ..Wanted::default()
-    };
     let fleet = Fleet::open(&named.folder).map_err(failure)?;
-    let samples = fleet.samples(&wanted).map_err(failure)?;
-    if samples.is_empty() {
+    let runs = fleet.runs(Some(&named.group)).map_err(failure)?;
+    if runs.is_empty() {
         return Err(unknown(named, &fleet.groups().map_err(failure)?));
     }
-    Ok(samples)
+    fleet.samples(&runs.all(), None).map_err(failure)
 }
 
 fn unknown(named: &NamedGroup, groups: &BTreeSet<String>) -> Failure {

@@ -338,7 +338,7 @@ impl Trials<'_> {
 /// Why a run has no operation in any trial, and what to do.
 fn nothing_measured(run: &Run) -> String {
     let agreed = run.together.iter().flat_map(|together| &together.trials);
-    match agreed.filter_map(|trial| trial.void.as_ref()).last() {
+    match agreed.filter_map(|trial| trial.void.as_ref()).next_back() {
         Some(void) => format!(
             "Nothing was measured: no trial of the group is valid on this host; the last is void \
              because {}. Longer trials have more room for hosts that are late: a longer --time, or \

@@ -1,6 +1,6 @@
 //! Samples to one value for each run of each disk, side by side with those of its peers.
 
-use super::sample::{Disturbance, Member, PLAN, Peers, Sample};
+use super::sample::{Disturbance, Member, Peers, Sample};
 use super::screen::{Missing, Value, WhyMissing};
 use crate::stats;
 use diskfacts_record::comparison::Measure;
@@ -38,7 +38,7 @@ pub(super) struct Read<'a> {
 pub(super) fn newest(samples: &[Sample]) -> (Vec<&Sample>, u64) {
     type Series<'a> = (&'a Member, Option<&'a String>);
     fn series(sample: &Sample) -> Series<'_> {
-        (&sample.member, sample.peers.0.get(PLAN))
+        (&sample.member, sample.peers.plan())
     }
     let mut last: HashMap<Series<'_>, (i64, &str)> = HashMap::new();
     let mut runs: HashSet<(Series<'_>, &str)> = HashSet::new();

@@ -40,6 +40,13 @@ pub(super) const PLAN: &str = "plan";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Peers(pub BTreeMap<String, String>);
 
+impl Peers {
+    /// The plan, as far as it is known. The newest run of a disk by a plan stands for those before.
+    pub fn plan(&self) -> Option<&String> {
+        self.0.get(PLAN)
+    }
+}
+
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialSample {

@@ -8,7 +8,7 @@ use crate::stats;
 use diskfacts_record::together::{DeviceBytes, HostFigures, HostSpread, MergedStage, MergedTrial};
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Histogram, Latency};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The stages of a group, in the order in which they first come.
 pub(super) fn stages(members: &[(&str, &Member)]) -> Vec<MergedStage> {
@@ -175,12 +175,15 @@ fn devices<'a>(
 ) -> Vec<DeviceBytes> {
     // By machine and device: the first host's name, all hosts' names, bytes.
     let mut all: BTreeMap<(String, String), (BTreeSet<&str>, u64, u64)> = BTreeMap::new();
+    let boots: HashMap<&str, Option<&String>> = members
+        .iter()
+        .map(|(name, member)| (*name, member.boot_id.as_ref()))
+        .collect();
     for trial in trials {
         let mut of_trial: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
         for (host, measured) in &trial.done {
-            let boot = members.iter().find(|(name, _)| name == host);
-            let boot = boot.and_then(|(_, member)| member.boot_id.clone());
-            let machine = boot.unwrap_or_else(|| (*host).to_owned());
+            let boot = boots.get(host).copied().flatten();
+            let machine = boot.cloned().unwrap_or_else(|| (*host).to_owned());
             for (device, read, written) in &measured.devices {
                 let key = (machine.clone(), device.clone());
                 let most = of_trial.entry(key.clone()).or_default();

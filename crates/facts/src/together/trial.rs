@@ -5,7 +5,7 @@ use super::window::Counted;
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::together::MergedTrial;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A trial of the agreement, on the hosts that did it.
 pub(super) struct GroupTrial<'a> {
@@ -14,6 +14,8 @@ pub(super) struct GroupTrial<'a> {
     length_ns: u64,
     /// The hosts that did it, by name.
     pub(super) done: Vec<(&'a str, &'a Measured)>,
+    /// Where each of them is in `done`.
+    places: HashMap<&'a str, usize>,
     /// Clock errors of these hosts, nanoseconds.
     clock_errors_ns: Vec<u64>,
     /// The others, with why they did not.
@@ -36,6 +38,7 @@ impl<'a> GroupTrial<'a> {
             number: agreed.number,
             length_ns: agreed.length_ns,
             done: Vec::new(),
+            places: HashMap::new(),
             clock_errors_ns: Vec::new(),
             missing: Vec::new(),
         };
@@ -43,6 +46,7 @@ impl<'a> GroupTrial<'a> {
             let of_host = member.trials.get(place)?;
             match done(of_host) {
                 Ok(measured) => {
+                    trial.places.insert(name, trial.done.len());
                     trial.done.push((name, measured));
                     trial.clock_errors_ns.push(of_host.agreed.clock_error_ns);
                 }
@@ -59,9 +63,7 @@ impl<'a> GroupTrial<'a> {
 
     /// What the host of this name measured.
     pub(super) fn of_host(&self, name: &str) -> Option<&'a Measured> {
-        let mut done = self.done.iter();
-        done.find(|(host, _)| *host == name)
-            .map(|(_, measured)| *measured)
+        self.places.get(name).map(|place| self.done[*place].1)
     }
 
     /// From the latest start to the earliest end, nanoseconds from the start of the group.

@@ -1,6 +1,7 @@
 //! The sum is the same whatever the tree and the order.
 
-use crate::group::{Setup, histogram, merge};
+use crate::group::{MS, Setup, histogram, merge};
+use diskfacts_gang::Ending;
 use diskfacts_gang::channels::Way;
 use proptest::prelude::*;
 
@@ -24,4 +25,22 @@ proptest! {
         prop_assert_eq!(group.judged().len(), 1);
         prop_assert_eq!(&group.judged()[0].summary, &alone);
     }
+}
+
+/// In the network's time, with what sending and receiving take of a host; the demand of a group of 200 whose
+/// histograms have 2 KiB each. Clocks are compared again in it, all of them.
+#[test]
+fn what_two_hundred_hosts_measured_is_at_the_root_fifty_milliseconds_after_the_last_of_them() {
+    let mut setup = Setup::of(200);
+    setup.trials = 1;
+    let mut group = setup.group();
+    let stopped = group.run();
+    assert_eq!(stopped.endings[0], Some(Ending::Over));
+    assert_eq!(group.judged()[0].summary.len(), 2048);
+    let truth = group.truth.borrow();
+    let ends = truth.measured.iter().map(|(_, _, _, _, end)| *end);
+    let last = ends.max().expect("200 hosts measured");
+    let took_ns = stopped.at_ns - last;
+    println!("{:.1} ms", took_ns as f64 / 1e6);
+    assert!(took_ns <= 50 * MS, "{took_ns} ns");
 }

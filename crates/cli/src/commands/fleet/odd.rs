@@ -7,9 +7,9 @@ use crate::exit::{Exit, Failure, clean};
 use crate::look;
 use crate::storing::quoted;
 use diskfacts_facts::fleet::{
-    Options, Outcome, Sample, Screen, SecondLook, Verdict, screen, second_look, verdict,
+    Options, Outcome, Screen, SecondLook, Verdict, screen, second_look, verdict,
 };
-use diskfacts_fleet::{Fleet, Wanted};
+use diskfacts_fleet::Fleet;
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
 use std::collections::BTreeSet;
@@ -18,13 +18,9 @@ use std::collections::BTreeSet;
 const SEED: u64 = 1;
 
 pub(super) fn run(args: &FleetOddArgs, common: &Common) -> Result<Exit, Failure> {
-    let wanted = Wanted {
-        group: args.group.as_deref(),
-        stage: None,
-    };
     let fleet = Fleet::open(&args.folder).map_err(failure)?;
-    let samples = fleet.samples(&wanted).map_err(failure)?;
-    if samples.is_empty() {
+    let runs = fleet.runs(args.group.as_deref()).map_err(failure)?;
+    if runs.is_empty() {
         let group = args.group.as_deref().unwrap_or_default();
         return Err(Failure::wrong_call(format!(
             "{} has no run of the group '{group}'; say the one that `measure --group` was given",
@@ -36,22 +32,29 @@ pub(super) fn run(args: &FleetOddArgs, common: &Common) -> Result<Exit, Failure>
         apart_s: i64::try_from(args.apart.div_ceil(1_000_000_000)).unwrap_or(i64::MAX),
         ..Options::default()
     };
+    let screened = |before_s: Option<i64>| -> Result<Screen, Failure> {
+        let newest = runs.newest(before_s);
+        let samples = fleet.samples(&newest, None).map_err(failure)?;
+        let mut screen = screen(&samples, &options);
+        screen.older_runs += newest.older;
+        Ok(screen)
+    };
     if args.after_second_look {
-        let (first, later) = parted(samples, options.apart_s);
-        if first.is_empty() {
+        let Some(from_s) = last_look(&runs.moments(), options.apart_s) else {
             return Err(Failure::wrong_call(format!(
                 "there is one look at this fleet so far: no two of its runs began more than \
                  --apart from each other. `diskfacts fleet odd {0} --hosts` names who is to be \
                  measured again; add these runs, and ask again",
                 quoted(&args.folder.display().to_string())
             )));
-        }
-        let screen = screen(&first, &options);
+        };
+        let screen = screened(Some(from_s))?;
+        let later = fleet.samples(&runs.since(from_s), None).map_err(failure)?;
         let verdict = verdict(&screen, &later);
         let again = undecided(&screen, &verdict);
         return told(args, &screen, Some(&verdict), &again, common);
     }
-    let screen = screen(&samples, &options);
+    let screen = screened(None)?;
     let again = second_look(&screen, SEED);
     told(args, &screen, None, &again, common)
 }
@@ -99,18 +102,12 @@ fn told(
     Ok(Exit::Done)
 }
 
-/// What was measured before the last pause in which nobody began a run, and what after it.
-fn parted(samples: Vec<Sample>, apart_s: i64) -> (Vec<Sample>, Vec<Sample>) {
-    let moments: BTreeSet<i64> = samples.iter().map(|sample| sample.started_s).collect();
-    let moments: Vec<i64> = moments.into_iter().collect();
-    let pauses = moments.windows(2);
-    let last = pauses.rev().find(|pair| pair[1] - pair[0] >= apart_s);
-    let Some(from) = last.map(|pair| pair[1]) else {
-        return (Vec::new(), samples);
-    };
-    samples
-        .into_iter()
-        .partition(|sample| sample.started_s < from)
+/// When the first run began after the last pause in which nobody began one.
+fn last_look(moments: &BTreeSet<i64>, apart_s: i64) -> Option<i64> {
+    let later = moments.iter().rev();
+    let mut pairs = later.clone().skip(1).zip(later);
+    let (_, from_s) = pairs.find(|(before, after)| **after - **before >= apart_s)?;
+    Some(*from_s)
 }
 
 /// Who is to be measured once more: the suspects that are not decided, and peers of theirs.

@@ -6,18 +6,17 @@ use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::look;
 use diskfacts_facts::fleet::{Member, Sample, trend};
-use diskfacts_fleet::{Fleet, Wanted};
+use diskfacts_fleet::{Fleet, Runs};
 use diskfacts_report::text::{self, Closing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 pub(super) fn run(args: &FleetTrendArgs, common: &Common) -> Result<Exit, Failure> {
-    let wanted = Wanted {
-        group: None,
-        stage: args.stage.as_deref(),
-    };
     let fleet = Fleet::open(&args.folder).map_err(failure)?;
-    let samples = fleet.samples(&wanted).map_err(failure)?;
+    let runs = fleet.runs(None).map_err(failure)?;
+    let samples = fleet
+        .samples(&runs.of_host(&args.host), args.stage.as_deref())
+        .map_err(failure)?;
     let mut stages: BTreeMap<(Member, String), [Vec<Sample>; 2]> = BTreeMap::new();
     for sample in &samples {
         if sample.member.host == args.host {
@@ -26,7 +25,7 @@ pub(super) fn run(args: &FleetTrendArgs, common: &Common) -> Result<Exit, Failur
         }
     }
     if stages.is_empty() {
-        return Err(unknown(args, &samples));
+        return Err(unknown(args, &runs));
     }
     for ((member, stage), [own, peers]) in &mut stages {
         let groups: BTreeSet<_> = own.iter().map(|sample| sample.peers.clone()).collect();
@@ -58,12 +57,11 @@ pub(super) fn run(args: &FleetTrendArgs, common: &Common) -> Result<Exit, Failur
 }
 
 /// Nothing is there of this host, or of this stage.
-fn unknown(args: &FleetTrendArgs, samples: &[Sample]) -> Failure {
+fn unknown(args: &FleetTrendArgs, runs: &Runs) -> Failure {
     let folder = args.folder.display();
     let stage = args.stage.as_ref();
     let stage = stage.map_or_else(String::new, |stage| format!(" of the stage '{stage}'"));
-    let hosts: BTreeSet<&str> = samples.iter().map(|s| s.member.host.as_str()).collect();
-    let hosts: Vec<&str> = hosts.into_iter().take(12).collect();
+    let hosts: Vec<&str> = runs.hosts().into_iter().take(12).collect();
     Failure::wrong_call(format!(
         "{folder} has no run{stage} by the host '{}'; it has some by {}",
         args.host,
