@@ -66,13 +66,15 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
     ("xtask", &[]),
 ];
 
-/// The crates that have parsers.
+/// The crates that have parsers, and that whose statistics take what the files of a fleet hold.
 const FUZZED: &[&str] = &[
     "directio",
     "diskfacts-plan",
     "diskfacts-record",
     "diskfacts-disk",
     "diskfacts-engine",
+    "diskfacts-facts",
+    "diskfacts-fleet",
     "diskfacts-gang",
     "diskfacts-host",
     "diskfacts-store",

@@ -182,3 +182,27 @@ pub(crate) fn id(now: Timestamp, machine: &Machine, seed: u64) -> String {
     let tail = sha256::hex(&digest[..4]);
     format!("{}-{tail}", now.strftime("%Y%m%d-%H%M%S"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_begin_in_one_moment_with_one_seed_and_process_id_have_runs_of_their_own() {
+        let now = Timestamp::UNIX_EPOCH;
+        let on = |host: &str, boot: &str| Machine {
+            host: Some(host.to_owned()),
+            boot_id: Some(boot.to_owned()),
+            ..Machine::default()
+        };
+        // Containers of one machine, and machines of one name.
+        let machines = [on("c1", "a"), on("c2", "a"), on("c1", "b")];
+        let ids: std::collections::BTreeSet<String> =
+            machines.iter().map(|machine| id(now, machine, 7)).collect();
+        assert_eq!(ids.len(), 3, "{ids:?}");
+        for id in ids {
+            assert!(diskfacts_record::labels::is_like_an_id(&id), "{id}");
+            assert!(id.starts_with("19700101-000000-") && id.len() == 24, "{id}");
+        }
+    }
+}

@@ -238,6 +238,16 @@ fn a_run_that_is_killed_is_a_host_that_is_lost_and_the_other_keeps_its_trials() 
     let text = case.diskfacts(["together"]).args(&files).run();
     let first = text.stdout.lines().next().unwrap_or_default();
     assert_eq!(first, "Group g: 1 of 2 hosts; lost: c2", "{text}");
+    // The page says it first, too.
+    let page = case
+        .diskfacts(["report", "--together", "-o", "-"])
+        .args(&files)
+        .run();
+    page.expect_code(0)
+        .expect_stdout("<h1 class=\"bad\">Group g: 1 of 2 hosts; lost: c2</h1>");
+    case.run(["report", "--together"])
+        .expect_code(2)
+        .expect_stderr("results/*.dfrun");
     // Of a host that never came nobody has a run.
     let (document, finished) = added_up(&case, &files[..1], &["--expect", "4"]);
     finished.expect_code(1);

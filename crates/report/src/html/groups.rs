@@ -1,7 +1,7 @@
 //! What the page of a comparison of two groups says of their hosts.
 
 use super::chart::hosts;
-use crate::text::fleet::groups::{called, meaning, moved, side_in_words, slow_time};
+use crate::text::fleet::groups::{Names, meaning, moved, side_in_words, slow_time};
 use crate::text::list;
 use diskfacts_record::comparison::{Comparison, FleetComparison, Moved, Mover};
 use maud::{Markup, html};
@@ -20,18 +20,14 @@ pub(crate) fn sides(comparison: &Comparison, fleet: &FleetComparison) -> Markup 
 
 /// What each host changed, who moved by itself, and who is in no figure.
 pub(crate) fn hosts(comparison: &Comparison, fleet: &FleetComparison) -> Markup {
+    let names = Names::of(fleet);
     let figures = fleet
         .stages
         .iter()
         .enumerate()
         .filter_map(|(place, stage)| {
             let id = format!("hosts-{}", place + 1);
-            hosts::figure_of_changes(
-                stage,
-                comparison.same_within,
-                |name| called(fleet, name),
-                id,
-            )
+            hosts::figure_of_changes(stage, comparison.same_within, |name| names.called(name), id)
         });
     let movers = || {
         fleet
@@ -53,7 +49,7 @@ pub(crate) fn hosts(comparison: &Comparison, fleet: &FleetComparison) -> Markup 
                         dd {
                             @for mover in stage.movers.iter().flatten() {
                                 p class=(class(mover)) {
-                                    (called(fleet, &mover.name)) ": " (moved(mover))
+                                    (names.called(&mover.name)) ": " (moved(mover))
                                 }
                             }
                         }
@@ -71,14 +67,14 @@ pub(crate) fn hosts(comparison: &Comparison, fleet: &FleetComparison) -> Markup 
         @for (label, only) in [("A", &fleet.only_in_a), ("B", &fleet.only_in_b)] {
             @if !only.is_empty() {
                 h2 { "Hosts only in " (label) ", in no figure" }
-                p { (list(&only.iter().map(|name| called(fleet, name)).collect::<Vec<_>>())) }
+                p { (list(&only.iter().map(|name| names.called(name)).collect::<Vec<_>>())) }
             }
         }
         @for stage in fleet.stages.iter().filter(|stage| !stage.without.is_empty()) {
             h2 { "Without a figure in " (stage.stage) }
             dl {
                 @for without in &stage.without {
-                    dt { (called(fleet, &without.name)) }
+                    dt { (names.called(&without.name)) }
                     dd { (without.why) }
                 }
             }

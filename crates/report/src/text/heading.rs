@@ -276,9 +276,10 @@ pub(crate) fn stack(stack: &Stack) -> String {
         None => String::new(),
     };
     if stack.devices.is_empty() {
-        text += match stack.unseen.is_empty() {
-            true => ", on no block device",
-            false => ", on devices that could not be seen",
+        text += if stack.unseen.is_empty() {
+            ", on no block device"
+        } else {
+            ", on devices that could not be seen"
         };
     }
     for level in levels(stack) {

@@ -11,8 +11,8 @@ use crate::text::words::{count, percent, rate};
 use diskfacts_record::comparison::{HostName, Moved, Mover, StageOfHosts};
 use diskfacts_record::together::{HostFigures, MergedStage};
 
-/// Hosts of a drawing; its table has all.
-const HOSTS_MAX: usize = 40;
+/// Hosts of a drawing, so that it fits on a page of paper; its table has all.
+const HOSTS_MAX: usize = 30;
 /// Share by which hosts that do the same differ without being marked.
 const ALIKE: f64 = 0.1;
 

@@ -61,10 +61,11 @@ pub(crate) fn side_in_words(side: &FleetSide) -> String {
 
 /// What hosts did by themselves, and which are in no figure.
 pub(crate) fn hosts(page: &mut Page<'_>, fleet: &FleetComparison) {
-    movers(page, fleet);
+    let names = Names::of(fleet);
+    movers(page, fleet, names);
     for (label, only) in [("A", &fleet.only_in_a), ("B", &fleet.only_in_b)] {
         if !only.is_empty() {
-            let names: Vec<String> = only.iter().map(|name| called(fleet, name)).collect();
+            let names: Vec<String> = only.iter().map(|name| names.called(name)).collect();
             let label = format!("Hosts only in {label}, in no figure:");
             page.blank();
             page.titled(0, (Style::Heading, &label), 4, Style::Plain, &few(&names));
@@ -72,7 +73,7 @@ pub(crate) fn hosts(page: &mut Page<'_>, fleet: &FleetComparison) {
     }
     slow_times(page, fleet);
     let without: Vec<(&StageOfHosts, &str, Vec<String>)> = (fleet.stages.iter())
-        .flat_map(|stage| without(fleet, stage))
+        .flat_map(|stage| without(names, stage))
         .collect();
     if !without.is_empty() {
         page.heading("Hosts without a figure in a stage");
@@ -130,7 +131,7 @@ pub(crate) fn slow_time(slow: &SlowHours) -> String {
     )
 }
 
-fn movers(page: &mut Page<'_>, fleet: &FleetComparison) {
+fn movers(page: &mut Page<'_>, fleet: &FleetComparison, names: Names) {
     let judged = || fleet.stages.iter().filter(|stage| stage.movers.is_some());
     if judged().next().is_none() {
         let most = fleet.stages.iter().map(|stage| stage.pairs.len()).max();
@@ -162,7 +163,7 @@ fn movers(page: &mut Page<'_>, fleet: &FleetComparison) {
                 (Moved::ByItself, true) => Style::Bad,
                 (Moved::ByItself, false) => Style::Good,
             };
-            let label = format!("{}:", called(fleet, &mover.name));
+            let label = format!("{}:", names.called(&mover.name));
             page.titled(4, (Style::Plain, &label), 4, style, &moved(mover));
         }
         let more = stage
@@ -236,27 +237,41 @@ pub(crate) fn moved(mover: &Mover) -> String {
 }
 
 /// Hosts of a stage that have no pair, by the reason.
-fn without<'f>(
-    fleet: &FleetComparison,
-    stage: &'f StageOfHosts,
-) -> Vec<(&'f StageOfHosts, &'f str, Vec<String>)> {
+fn without(names: Names, stage: &StageOfHosts) -> Vec<(&StageOfHosts, &str, Vec<String>)> {
     let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for without in &stage.without {
-        let names = by_reason.entry(&without.why).or_default();
-        names.push(called(fleet, &without.name));
+        let of_reason = by_reason.entry(&without.why).or_default();
+        of_reason.push(names.called(&without.name));
     }
     let by_reason = by_reason.into_iter();
     by_reason.map(|(why, names)| (stage, why, names)).collect()
 }
 
-/// A host as it is called here: with its target where hosts have several.
-pub(crate) fn called(fleet: &FleetComparison, name: &HostName) -> String {
-    let pairs = fleet.stages.iter().flat_map(|stage| &stage.pairs);
-    let only = fleet.only_in_a.iter().chain(&fleet.only_in_b);
-    let mut names = pairs.map(|pair| &pair.name).chain(only);
-    if names.any(|other| other.target != name.target) {
-        format!("{}:{}", name.host, name.target)
-    } else {
-        name.host.clone()
+/// How hosts are called here: with their targets where hosts have several.
+#[derive(Clone, Copy)]
+pub(crate) struct Names {
+    with_targets: bool,
+}
+
+impl Names {
+    pub(crate) fn of(fleet: &FleetComparison) -> Self {
+        let pairs = fleet.stages.iter().flat_map(|stage| &stage.pairs);
+        let only = fleet.only_in_a.iter().chain(&fleet.only_in_b);
+        let mut targets = pairs
+            .map(|pair| &pair.name)
+            .chain(only)
+            .map(|name| &name.target);
+        let first = targets.next();
+        Self {
+            with_targets: targets.any(|target| Some(target) != first),
+        }
+    }
+
+    pub(crate) fn called(self, name: &HostName) -> String {
+        if self.with_targets {
+            format!("{}:{}", name.host, name.target)
+        } else {
+            name.host.clone()
+        }
     }
 }

@@ -78,8 +78,7 @@ impl Talk {
         let mut seen = Seen {
             trials,
             is_root: mpi.rank() == 0,
-            tells: self.tells,
-            waiting: Waiting::default(),
+            waiting: (self.tells && mpi.rank() == 0).then(Waiting::default),
             clock: Instant::now(),
             begun: false,
             stopped: false,
@@ -111,8 +110,8 @@ struct Seen {
     /// How many trials the agreement has.
     trials: usize,
     is_root: bool,
-    tells: bool,
-    waiting: Waiting,
+    /// Where this process tells whom it waits for.
+    waiting: Option<Waiting>,
     /// From where times of [`Waiting`] count.
     clock: Instant,
     begun: bool,
@@ -145,9 +144,8 @@ impl Seen {
                 let _ended = news.send(News::Begun(called));
             }
         }
-        if self.is_root
-            && self.tells
-            && let Some(line) = self.waiting.line(member.not_ready(), self.clock.elapsed())
+        if let Some(waiting) = &mut self.waiting
+            && let Some(line) = waiting.line(member.not_ready(), self.clock.elapsed())
         {
             Display::aside(&line);
         }
