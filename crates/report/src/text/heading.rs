@@ -270,16 +270,19 @@ fn is_named_by_profile(run: &Run) -> bool {
 /// The devices from top to bottom in one phrase: each level once, at its
 /// deepest.
 pub(crate) fn stack(stack: &Stack) -> String {
-    let mut text = match &stack.filesystem {
+    let filesystem = stack.filesystem.as_ref();
+    let mut text = match filesystem {
         Some(filesystem) => format!("{} at {}", filesystem.kind, filesystem.mount_point),
         None if stack.devices.is_empty() => return "unknown".to_owned(),
         None => String::new(),
     };
     if stack.devices.is_empty() {
-        text += if stack.unseen.is_empty() {
-            ", on no block device"
-        } else {
+        // Without sysfs it is mounted from a device all the same.
+        let has_device = filesystem.is_some_and(|of| of.source.starts_with("/dev/"));
+        text += if has_device {
             ", on devices that could not be seen"
+        } else {
+            ", on no block device"
         };
     }
     for level in levels(stack) {
