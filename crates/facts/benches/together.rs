@@ -5,7 +5,7 @@
 
 use diskfacts_facts::together::{Group, Member};
 use diskfacts_record::evidence::Intervals;
-use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource};
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Layout};
 use diskfacts_record::{Histogram, Run, Together, Trial};
 use std::time::Instant;
 
@@ -56,6 +56,8 @@ fn run() -> Run {
         agreement: "0123456789abcdef".to_owned(),
         clock_error_source: ClockErrorSource::Kernel,
         rank: None,
+        layout: Layout::Own,
+        shift: 0,
         lost: Vec::new(),
         trials,
     });

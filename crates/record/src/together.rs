@@ -30,6 +30,12 @@ pub struct Together {
     pub clock_error_source: ClockErrorSource,
     /// Place of this host in the group; absent where nobody counts them.
     pub rank: Option<Rank>,
+    /// Which bytes each host uses.
+    #[serde(default)]
+    pub layout: Layout,
+    /// It uses the bytes that the host so many ranks on has written; 0: what it wrote itself.
+    #[serde(default)]
+    pub shift: u32,
     /// Hosts that this one knows to have been lost, in the order in which that was seen.
     pub lost: Vec<LostHost>,
     /// Trials that were agreed on, in the order of execution.
@@ -56,6 +62,19 @@ pub enum ClockErrorSource {
     Stated,
     /// It was measured by messages there and back: half of the round trip.
     RoundTrip,
+}
+
+/// Which bytes each host of a group uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// A file or a device of its own.
+    #[default]
+    Own,
+    /// A slice of its own of one file: that of rank *r* is the *r*-th.
+    Slice,
+    /// All the same file, whole.
+    Same,
 }
 
 /// Place of a host in its group.

@@ -1,7 +1,8 @@
 //! How a run starts together with those of other hosts.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diskfacts_plan::units;
+use diskfacts_record::together::Layout;
 use jiff::Timestamp;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
@@ -33,10 +34,39 @@ pub(crate) struct StartArgs {
     /// Several processes may measure one device of one machine
     #[arg(long, help_heading = TOGETHER, requires = "together")]
     pub(crate) several_per_host: bool,
+    /// Which bytes each host uses: `own`, a file of its own; `slice`, its part of one
+    /// file; `same`, one file that all use whole [default: own]
+    #[arg(long, help_heading = TOGETHER, value_name = "LAYOUT", value_enum, hide_possible_values = true, requires = "together", conflicts_with = "at_least")]
+    pub(crate) layout: Option<LayoutArg>,
+    /// Read what the host N ranks on has written, so that no host reads what its own
+    /// memory still holds [default N: 1]
+    #[arg(long, help_heading = TOGETHER, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", requires = "together", conflicts_with = "at_least", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) shift: Option<u32>,
     /// Measure as if nothing but this process had been started, though a launcher
     /// of MPI started several
     #[arg(long, help_heading = TOGETHER)]
     pub(crate) alone: bool,
+}
+
+/// [`Layout`], as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutArg {
+    /// A file for each host.
+    Own,
+    /// A part of one file for each host.
+    Slice,
+    /// One file, whole, for all hosts.
+    Same,
+}
+
+impl From<LayoutArg> for Layout {
+    fn from(asked: LayoutArg) -> Self {
+        match asked {
+            LayoutArg::Own => Self::Own,
+            LayoutArg::Slice => Self::Slice,
+            LayoutArg::Same => Self::Same,
+        }
+    }
 }
 
 /// A moment that all hosts mean alike.

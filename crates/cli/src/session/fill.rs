@@ -10,7 +10,7 @@ use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::{Filling, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{EngineChoice, Plan};
+use diskfacts_plan::{EngineChoice, Plan, sha256};
 use diskfacts_record::TargetKind;
 use jiff::Timestamp;
 use std::time::Instant;
@@ -37,8 +37,9 @@ impl<'a> Reserved<'a> {
             self.fill_ours(signals, &display)?;
         }
         signals.check()?;
+        let seed = self.seed_of_content();
         let (plan, measured) = (&mut self.fitted.0, &self.held.measured);
-        values::resolve(plan, self.accepted.seed);
+        values::resolve(plan, seed);
         if let Medium::File(file) = &measured.medium
             && !is_ours
         {
@@ -51,22 +52,34 @@ impl<'a> Reserved<'a> {
         })
     }
 
+    /// Of content that is checked: all hosts of a group expect the same in what they share.
+    fn seed_of_content(&self) -> u64 {
+        let shared = self.accepted.placement().zip(self.agreement.as_ref());
+        shared.map_or(self.accepted.seed, |(_, agreement)| {
+            sha256::number(agreement.digest.as_bytes())
+        })
+    }
+
     fn fill_ours(&mut self, signals: &Signals, display: &Display) -> Result<(), Failure> {
         let (request, seed) = (self.accepted.request, self.accepted.seed);
         let Medium::File(file) = &self.held.measured.medium else {
             return Ok(());
         };
         let measured = &self.held.measured;
-        let wanted = measured.target.size_bytes;
+        let (file, offset, wanted) = match &measured.own_part {
+            None => (file, 0, measured.target.size_bytes),
+            Some(part) => (&part.file, part.offset_bytes, part.bytes),
+        };
         let began = Instant::now();
         let start = self.accepted.start.as_ref();
         let ahead_ns = start.and_then(|start| start.ahead_ns(Timestamp::now()));
         let time_ns = ahead_ns.unwrap_or(request.time_ns / SHARE);
         let filled = Filling {
             file,
+            offset,
             bytes: wanted,
             seed,
-            values: values::of_plan(&self.fitted.0, seed),
+            values: values::of_plan(&self.fitted.0, self.seed_of_content()),
             time_ns,
         }
         .run(signals, display)?;
@@ -76,6 +89,7 @@ impl<'a> Reserved<'a> {
         let filled_per_s = filled as f64 / began.elapsed().as_secs_f64();
         let beside = measured.beside.as_ref().map(|beside| Filling {
             file: &beside.file,
+            offset: 0,
             bytes: beside.size_bytes,
             seed: seed.wrapping_add(1),
             values: None,
@@ -84,10 +98,12 @@ impl<'a> Reserved<'a> {
         let beside = beside.map(|filling| filling.run(signals, display));
         let beside = beside.transpose()?;
         let measured = &mut self.held.measured;
-        measured.is_filled(filled, beside)?;
+        if measured.own_part.is_none() {
+            measured.is_filled(filled, beside)?;
+        }
         measured.filled_per_s = Some(filled_per_s);
         cache_proof::check(request.cache_proof, measured)?;
-        if measured.target.size_bytes < wanted {
+        if measured.own_part.is_none() && measured.target.size_bytes < wanted {
             if measured.under.is_some()
                 && let Some(device) = self.held.stack.devices.first_mut()
             {

@@ -117,13 +117,23 @@ pub(crate) fn run(
     signals: &Signals,
     mut group: Option<&mut LaunchedGroup>,
 ) -> Result<Ended, Failure> {
-    let reserved = Accepted::of(request).and_then(|accepted| accepted.reserve(signals));
-    let reserved = match &mut group {
+    let rank = group.as_ref().map(|group| group.rank());
+    let accepted = Accepted::of(request, rank);
+    let reserved = accepted.and_then(|accepted| accepted.reserve(signals));
+    let mut reserved = match &mut group {
         None => reserved?,
         Some(group) => reserved_by_all(request, reserved, group)?,
     };
     let meeting = group.as_ref().and_then(|group| group.meeting()).cloned();
-    let filled = reserved.fill(signals);
+    if let Some(group) = &mut group {
+        reserved.share(group)?;
+    }
+    let filled = match &mut group {
+        Some(group) if reserved.accepted.placement().is_some() => {
+            reserved.filled_by_all(group, signals)
+        }
+        _ => reserved.fill(signals),
+    };
     let begun = match filled.and_then(|filled| filled.begin(meeting.as_ref())) {
         Ok(begun) => begun,
         Err(failure) => {
@@ -152,7 +162,11 @@ fn reserved_by_all<'a>(
     let no_agreement = || Failure::failed("--together came to no agreement");
     let ready = match &reserved {
         Ok(reserved) => match &reserved.agreement {
-            Some(agreement) => Ok((agreement, together::storage_of(&reserved.held.stack))),
+            Some(agreement) => {
+                let storage = together::storage_of(&reserved.held.stack);
+                let shares_files = reserved.accepted.placement().is_some();
+                Ok((agreement, storage, shares_files))
+            }
             None => return Err(no_agreement()),
         },
         Err(failure) => Err(failure),

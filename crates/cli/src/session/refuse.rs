@@ -7,6 +7,7 @@ use super::{Request, cache_proof, drawn, memory, settings};
 use crate::exit::Failure;
 use crate::target;
 use diskfacts_plan::Plan;
+use diskfacts_record::together::Rank;
 use jiff::Timestamp;
 use std::time::Instant;
 
@@ -29,7 +30,8 @@ pub(super) struct Accepted<'a> {
 }
 
 impl<'a> Accepted<'a> {
-    pub(super) fn of(request: &'a Request<'a>) -> Result<Self, Failure> {
+    /// `rank` is this host's among those that a launcher started.
+    pub(super) fn of(request: &'a Request<'a>, rank: Option<Rank>) -> Result<Self, Failure> {
         let began = Instant::now();
         let started = Timestamp::now();
         let simulated = target::simulated::name(request.target).is_some();
@@ -42,7 +44,8 @@ impl<'a> Accepted<'a> {
         });
         let start = {
             let group = request.membership.group.as_deref();
-            Start::of(request.start, group, &request.plan, request.seed, started)?
+            let (plan, seed) = (&request.plan, request.seed);
+            Start::of(request.start, group, plan, seed, started, rank)?
         };
         if simulated && start.is_some() {
             return Err(Failure::wrong_call(

@@ -3,7 +3,7 @@
 
 use super::refuse::Accepted;
 use super::settings::Settings;
-use super::together::Agreement;
+use super::together::{Agreement, Placement};
 use super::{cache_proof, fit};
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
@@ -80,6 +80,11 @@ impl<'a> Accepted<'a> {
         })
     }
 
+    /// What this host uses of files that the hosts of its group share.
+    pub(super) fn placement(&self) -> Option<Placement> {
+        self.start.as_ref()?.placement
+    }
+
     fn wanted(&self) -> Result<Wanted<'a>, Failure> {
         let request = self.request;
         let plan = &request.plan;
@@ -97,6 +102,7 @@ impl<'a> Accepted<'a> {
             writes: writes || !plan.precondition.is_empty(),
             destroy_data_on: request.destroy_data_on,
             seed: self.seed,
+            shared: self.placement().map(|placement| placement.times()),
         })
     }
 }

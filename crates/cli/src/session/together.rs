@@ -8,7 +8,9 @@
 mod agreement;
 mod clock;
 mod group;
+mod placement;
 mod rendezvous;
+mod shared;
 
 use super::measure::{How, Outcome, Trials};
 use super::schedule::Next;
@@ -21,6 +23,7 @@ use diskfacts_record::together::AgreedTrial;
 pub(super) use agreement::{Agreement, Start};
 pub(super) use group::Meeting;
 pub(crate) use group::{GATHERED_HOSTS_MAX, LaunchedGroup};
+pub(super) use placement::Placement;
 pub(super) use rendezvous::{Cancelled, Rendezvous, StoppedWaiting};
 
 /// What a target lies on, as far as this machine can tell it from another of its own.

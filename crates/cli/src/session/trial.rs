@@ -148,6 +148,9 @@ fn on_file(
     let stop = signals.stop();
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, &file.file, stack);
+    // What the record says counts from the beginning of the target.
+    let (workload, target) = file.placed(workload, target);
+    let (workload, target) = (&*workload, &*target);
     let mut around = Around::new(&file.file, workload, target, observers, &stop)
         .beside(display.cpu())
         .dropping(kernel::dropped_before(stage))

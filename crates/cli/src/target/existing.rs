@@ -161,6 +161,7 @@ mod tests {
             writes,
             destroy_data_on: writes.then_some(target),
             seed: 1,
+            shared: None,
         }
     }
 

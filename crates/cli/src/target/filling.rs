@@ -16,10 +16,12 @@ use std::time::Instant;
 /// What is written of a file of ours before it is known how fast that goes.
 const FIRST_STRETCH_BYTES: u64 = 16 << 20;
 
-/// Writing the whole of a file of ours.
+/// Writing a file of ours, or the part of it that is this host's.
 pub(crate) struct Filling<'a> {
     pub(crate) file: &'a OpenFile,
-    /// How long it is.
+    /// From where on it is written.
+    pub(crate) offset: u64,
+    /// How much of it is.
     pub(crate) bytes: u64,
     pub(crate) seed: u64,
     /// Content that can be checked, where a stage does.
@@ -34,7 +36,7 @@ impl Filling<'_> {
         let written = Stretches {
             file: self.file,
             what: format!("a file of {} to measure", size(self.bytes)),
-            size_bytes: self.bytes,
+            size_bytes: self.offset + self.bytes,
             workload: Workload {
                 operation: Operation::Write,
                 pattern: Pattern::Sequential,
@@ -49,7 +51,7 @@ impl Filling<'_> {
             first_bytes: FIRST_STRETCH_BYTES,
             time_ns: self.time_ns,
         }
-        .write((0, self.bytes), signals, display)
+        .write((self.offset, self.bytes), signals, display)
         .map_err(|stopped| stopped.in_filling("the file", ". Nothing is left behind"))?;
         signals.check()?;
         if written < LEAST_BYTES.min(self.bytes) {

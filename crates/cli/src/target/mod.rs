@@ -8,6 +8,7 @@ mod filling;
 mod looped;
 mod own_file;
 mod own_name;
+mod shared_file;
 pub(crate) mod simulated;
 
 use crate::exit::{Failure, OrFail};
@@ -17,16 +18,19 @@ use directio::DirectAlignment;
 use diskfacts_engine::StreamFile;
 use diskfacts_engine::sim::Computer;
 use diskfacts_host::{Place, Roots, Subject, SubjectKind, loop_device, stack_of_subject};
-use diskfacts_plan::{Constraints, units};
+use diskfacts_plan::{Constraints, Workload, units};
 use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
 use diskfacts_record::{Stack, Target, TargetKind};
+use std::borrow::Cow;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) use filling::{Filling, Stretches};
+pub(crate) use own_file::PIECE_BYTES;
 use own_name::OwnName;
+pub(crate) use shared_file::{OwnPart, SharedFile};
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: u32 = 4096;
@@ -48,6 +52,8 @@ pub(crate) struct Measured {
     /// A file on the filesystem that the target stands on, for the stages that
     /// are done on it; only beside a loop device of ours.
     pub(crate) beside: Option<Beside>,
+    /// What is filled instead of the target: this host's part of the files of a group.
+    pub(crate) own_part: Option<OwnPart>,
 }
 
 /// A file beside the target.
@@ -76,6 +82,15 @@ pub(crate) struct OpenFile {
     alignment: Option<DirectAlignment>,
     /// The name that the file was given while it is measured, if it needed one.
     name: Option<OwnName>,
+    /// The part of it that is the target, where that is not all of it.
+    part: Option<Part>,
+}
+
+/// The part of a file that is the target, where other hosts use the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    offset_bytes: u64,
+    file_bytes: u64,
 }
 
 impl OpenFile {
@@ -85,7 +100,32 @@ impl OpenFile {
             file,
             alignment,
             name: None,
+            part: None,
         }
+    }
+
+    /// A workload on a target of this file as it is done on the file: nothing else where the
+    /// file is the target.
+    pub(crate) fn placed<'a>(
+        &self,
+        workload: &'a Workload,
+        target: &'a Target,
+    ) -> (Cow<'a, Workload>, Cow<'a, Target>) {
+        let Some(part) = self.part else {
+            return (Cow::Borrowed(workload), Cow::Borrowed(target));
+        };
+        let target_bytes = target.size_bytes;
+        let mut workload = workload.clone();
+        let beside = workload.beside.as_deref_mut();
+        if let Some(beside) = beside {
+            part.place(beside, target_bytes);
+        }
+        part.place(&mut workload, target_bytes);
+        let target = Target {
+            size_bytes: part.file_bytes,
+            ..target.clone()
+        };
+        (Cow::Owned(workload), Cow::Owned(target))
     }
 
     /// What the engine needs to know to measure so many bytes of it.
@@ -99,6 +139,14 @@ impl OpenFile {
             size: size_bytes,
             alignment: memory.max(PAGE_BYTES) as usize,
         }
+    }
+}
+
+impl Part {
+    fn place(self, workload: &mut Workload, target_bytes: u64) {
+        let left = target_bytes.saturating_sub(workload.offset);
+        workload.span = Some(workload.span.unwrap_or(u64::MAX).min(left));
+        workload.offset = workload.offset.saturating_add(self.offset_bytes);
     }
 }
 
@@ -152,6 +200,13 @@ impl Measured {
         Ok(())
     }
 
+    /// Looks again how the file lies, when others have filled their parts of it.
+    pub(crate) fn sees_extents(&mut self) {
+        if let Medium::File(open) = &self.medium {
+            self.target.extents = extents_of(&open.file);
+        }
+    }
+
     /// The path by which a folder that was named is opened: it leads to that folder,
     /// whatever lies at its name by now.
     pub(crate) fn folder(&self) -> PathBuf {
@@ -186,6 +241,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) destroy_data_on: Option<&'a Path>,
     /// Of the random choices of a simulated disk.
     pub(crate) seed: u64,
+    /// How many times the size lies on the storage, where a group of hosts makes its files
+    /// together: then a stand-in is opened, until they are made.
+    pub(crate) shared: Option<u32>,
 }
 
 /// Opens the target, and says what lies under it. A folder still has to be
@@ -204,6 +262,10 @@ pub(crate) fn open(wanted: &Wanted<'_>, signals: &Signals) -> Result<(Measured, 
     }
     if let SubjectKind::BlockDevice { .. } = place.subject.kind {
         probe::must_answer(&place, &stack, signals)?;
+    }
+    let is_folder = place.subject.kind == SubjectKind::Folder;
+    if wanted.shared.is_some() && (wanted.looped || !is_folder) {
+        return Err(shared_file::no_shared_folder(wanted.given));
     }
     let mut measured = match place.subject.kind {
         SubjectKind::Folder if wanted.looped => return looped::open(wanted, &place, stack),
@@ -391,10 +453,80 @@ fn measured(
         under: None,
         filled_per_s: None,
         beside: None,
+        own_part: None,
     }
 }
 
 /// `1.5 GiB`, for messages.
 fn size(bytes: u64) -> String {
     units::show_size(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(size_bytes: u64) -> Target {
+        Target {
+            given: "folder".to_owned(),
+            path: "/folder".to_owned(),
+            kind: TargetKind::Folder,
+            size_bytes,
+            writable: true,
+            obstacles: Vec::new(),
+            extents: None,
+            direct: None,
+        }
+    }
+
+    fn open() -> OpenFile {
+        OpenFile::new(File::open("/dev/null").expect("it is there"), None)
+    }
+
+    #[test]
+    fn a_workload_on_a_part_lies_in_that_part() {
+        const SLICE: u64 = 1 << 20;
+        let mut file = open();
+        file.part = Some(Part {
+            offset_bytes: 3 * SLICE,
+            file_bytes: 8 * SLICE,
+        });
+        let target = target(SLICE);
+        let place = |offset, span| {
+            let beside = Workload {
+                offset: 512,
+                span: None,
+                ..Workload::default()
+            };
+            let workload = Workload {
+                offset,
+                span,
+                beside: Some(Box::new(beside)),
+                ..Workload::default()
+            };
+            let (placed, whole) = file.placed(&workload, &target);
+            assert_eq!(whole.size_bytes, 8 * SLICE);
+            let beside = placed.beside.as_ref().expect("it has one");
+            assert_eq!(
+                (beside.offset, beside.span),
+                (3 * SLICE + 512, Some(SLICE - 512))
+            );
+            (placed.offset, placed.span)
+        };
+        assert_eq!(place(0, None), (3 * SLICE, Some(SLICE)));
+        assert_eq!(place(4096, None), (3 * SLICE + 4096, Some(SLICE - 4096)));
+        assert_eq!(place(4096, Some(8192)), (3 * SLICE + 4096, Some(8192)));
+        // Never beyond the slice, whatever a plan says.
+        assert_eq!(place(0, Some(u64::MAX)), (3 * SLICE, Some(SLICE)));
+        assert_eq!(place(2 * SLICE, Some(1)), (5 * SLICE, Some(0)));
+    }
+
+    #[test]
+    fn a_workload_on_a_whole_file_is_as_it_was() {
+        let workload = Workload::default();
+        let target = target(1 << 20);
+        let file = open();
+        let (placed, whole) = file.placed(&workload, &target);
+        assert_eq!((&*placed, &*whole), (&workload, &target));
+    }
 }

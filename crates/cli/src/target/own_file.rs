@@ -3,7 +3,7 @@
 //! differently ([`named`]); filled with incompressible data, so that no
 //! hole and no unwritten extent is read.
 
-mod named;
+pub(super) mod named;
 
 use super::{Measured, Medium, OwnName, Wanted, measured, size};
 use crate::exit::{Failure, OrFail};
@@ -19,7 +19,7 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 /// Below this there is nothing worth measuring: a few blocks in any cache.
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
 /// The file is whole pieces of this: the largest block of the survey.
-pub(super) const PIECE_BYTES: u64 = 1 << 20;
+pub(crate) const PIECE_BYTES: u64 = 1 << 20;
 /// Left free for others: a twentieth of the filesystem, at least this.
 const RESERVE_BYTES: u64 = 16 << 20;
 
@@ -39,7 +39,7 @@ pub(super) fn open(
         )));
     }
     let named = named::is_needed(&reach).map_err(|error| refused(folder, error))?;
-    let swept = if named {
+    let swept = if named || wanted.shared.is_some() {
         sweep(&reach, folder)?
     } else {
         Vec::new()
@@ -47,14 +47,20 @@ pub(super) fn open(
     // What was swept took room.
     let space = diskfacts_host::space(&reach).or_failed()?;
     let option = if wanted.looped { "--loop" } else { "--size" };
-    let (bytes, note) = choose_size(wanted.size, &space, folder, option)?;
+    let times = wanted.shared.unwrap_or(1).max(1);
+    let (bytes, note) = choose_size((wanted.size, times), &space, folder, option)?;
     let (file, name) = create((&reach, folder), named).map_err(|error| refused(folder, error))?;
-    reserve(&file, bytes).map_err(|errno| no_space(folder, bytes, errno))?;
+    match wanted.shared {
+        // A stand-in takes no room.
+        Some(_) => rustix::fs::ftruncate(&file, bytes),
+        None => reserve(&file, bytes),
+    }
+    .map_err(|errno| no_space(folder, bytes, errno))?;
     let kind = TargetKind::Folder;
     let mut measured = measured(wanted, &place.subject, kind, file, bytes, true);
     measured.notes.extend(note);
     measured.notes.extend(swept);
-    if let Some(name) = &name {
+    if let Some(name) = name.as_ref().filter(|_| wanted.shared.is_none()) {
         measured.notes.push(format!(
             "The file has a name here, {}, because on this filesystem one without would not be \
              synced as those of applications are; it is removed at the end.",
@@ -91,9 +97,10 @@ fn sweep(reach: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(removed.chain(kept).collect())
 }
 
-/// How large the file may be, and a note when that is less than usual.
+/// How large the file may be, of which so many lie on the filesystem, and a note when that is
+/// less than usual.
 fn choose_size(
-    asked: Option<u64>,
+    (asked, times): (Option<u64>, u32),
     space: &Space,
     folder: &Path,
     option: &str,
@@ -107,7 +114,11 @@ fn choose_size(
     let reserve = (space.total_bytes / 20)
         .max(RESERVE_BYTES)
         .min(space.total_bytes / 4);
-    let most = space.available_bytes.saturating_sub(reserve);
+    let most = space.available_bytes.saturating_sub(reserve) / u64::from(times);
+    let many = match times {
+        1 => String::new(),
+        times => format!("{times} times "),
+    };
     let rounded = |bytes: u64| bytes / PIECE_BYTES * PIECE_BYTES;
     let short = || {
         Failure::failed(format!(
@@ -127,10 +138,15 @@ fn choose_size(
         }
         if rounded(asked) > most {
             return Err(Failure::failed(format!(
-                "{} has {} free, of which {} stay free for others: no room for a file of {}. Ask for at most {option} {}",
+                "{} has {} free, of which {} stay free for others: no room for {} {}. Ask for at most {option} {}",
                 folder.display(),
                 size(space.available_bytes),
                 size(reserve),
+                if times == 1 {
+                    "a file of"
+                } else {
+                    many.trim_end()
+                },
                 size(asked),
                 diskfacts_plan::units::exact_size(rounded(most))
             )));
@@ -143,7 +159,7 @@ fn choose_size(
     }
     let note = (bytes < DEFAULT_BYTES).then(|| {
         format!(
-            "The file is {} instead of {}: {} has {} free, and {} of it stay free for others.",
+            "The file is {many}{} instead of {many}{}: {} has {} free, and {} of it stay free for others.",
             size(bytes),
             size(DEFAULT_BYTES),
             folder.display(),
@@ -170,7 +186,7 @@ fn create((reach, folder): (&Path, &Path), named: bool) -> Result<(File, Option<
     Ok((file, Some(name)))
 }
 
-fn refused(folder: &Path, errno: Errno) -> Failure {
+pub(super) fn refused(folder: &Path, errno: Errno) -> Failure {
     let hint = match errno {
         Errno::ACCESS | Errno::PERM => {
             "you may not write there; name a folder of your own, or a file in it that you may read"
@@ -202,7 +218,7 @@ fn has_no_inodes(folder: &Path) -> bool {
     rustix::fs::statvfs(folder).is_ok_and(|seen| seen.f_files > 0 && seen.f_ffree == 0)
 }
 
-fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {
+pub(super) fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {
     let hint = match errno {
         Errno::FBIG => {
             "it is more than the largest file that `ulimit -f` or the filesystem allows; raise the \
@@ -220,7 +236,7 @@ fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {
 
 /// Takes the room at once, in as few extents as the filesystem can; or gives
 /// the file its length only, where that is not possible.
-fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
+pub(super) fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
     loop {
         match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
             Err(Errno::INTR) => {}
@@ -244,27 +260,58 @@ mod tests {
 
     #[test]
     fn a_file_is_as_large_as_usual_where_there_is_room() {
-        let (bytes, note) =
-            choose_size(None, &space(100 << 30, 50 << 30), Path::new("/x"), "--size")
-                .unwrap_or_else(|_| panic!("there is room"));
+        let (bytes, note) = choose_size(
+            (None, 1),
+            &space(100 << 30, 50 << 30),
+            Path::new("/x"),
+            "--size",
+        )
+        .unwrap_or_else(|_| panic!("there is room"));
         assert_eq!((bytes, note), (1 << 30, None));
     }
 
     #[test]
     fn a_smaller_file_says_so_and_leaves_a_reserve() {
-        let (bytes, note) =
-            choose_size(None, &space(1 << 30, 512 << 20), Path::new("/x"), "--size")
-                .unwrap_or_else(|_| panic!("there is room"));
+        let (bytes, note) = choose_size(
+            (None, 1),
+            &space(1 << 30, 512 << 20),
+            Path::new("/x"),
+            "--size",
+        )
+        .unwrap_or_else(|_| panic!("there is room"));
         assert_eq!(bytes, 460 << 20);
         assert!(note.is_some_and(|note| note.contains("460 MiB instead of 1 GiB")));
     }
 
     #[test]
+    fn files_of_all_hosts_have_to_fit_together() {
+        let there = space(100 << 30, 9 << 30);
+        let size = |asked, times| choose_size((asked, times), &there, Path::new("/x"), "--size");
+        // A twentieth stays free: 4 GiB are for them.
+        assert!(size(Some(2 << 30), 2).is_ok_and(|(bytes, _)| bytes == 2 << 30));
+        assert!(size(Some(2 << 30), 3).is_err_and(|failure| {
+            let said = failure.sentence();
+            said.contains("no room for 3 times 2 GiB") && said.contains("at most --size 1365MiB")
+        }));
+        let (bytes, note) = size(None, 8).unwrap_or_else(|_| panic!("there is room"));
+        assert_eq!(bytes, 512 << 20);
+        assert!(note.is_some_and(|note| note.contains("8 times 512 MiB instead of 8 times 1 GiB")));
+    }
+
+    #[test]
     fn too_little_room_and_too_small_a_size_are_refused() {
-        assert!(choose_size(None, &space(16 << 20, 6 << 20), Path::new("/x"), "--size").is_err());
         assert!(
             choose_size(
-                Some(8 << 30),
+                (None, 1),
+                &space(16 << 20, 6 << 20),
+                Path::new("/x"),
+                "--size"
+            )
+            .is_err()
+        );
+        assert!(
+            choose_size(
+                (Some(8 << 30), 1),
                 &space(8 << 30, 8 << 30),
                 Path::new("/x"),
                 "--size"
@@ -273,7 +320,7 @@ mod tests {
         );
         assert!(
             choose_size(
-                Some(100),
+                (Some(100), 1),
                 &space(8 << 30, 8 << 30),
                 Path::new("/x"),
                 "--size"

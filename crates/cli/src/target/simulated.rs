@@ -108,6 +108,7 @@ pub(crate) fn build(
         under: None,
         filled_per_s: None,
         beside: None,
+        own_part: None,
     };
     (measured, stack)
 }

@@ -7,6 +7,7 @@ mod odd_host;
 mod one_storage;
 mod same_machine_twice;
 mod separate_storage;
+mod shift_on_one_machine;
 mod uneven_start;
 
 use diskfacts_record::Finding;
@@ -15,12 +16,13 @@ use diskfacts_record::together::Merged;
 type Claim = fn(&Merged) -> Option<Finding>;
 
 /// Most important first; among equals in the order of this table.
-const CLAIMS: [(&str, Claim); 8] = [
+const CLAIMS: [(&str, Claim); 9] = [
     ("host-lost", host_lost::claim),
     ("uneven-start", uneven_start::claim),
     ("clock-uncertain", clock_uncertain::claim),
     ("odd-host", odd_host::claim),
     ("same-machine-twice", same_machine_twice::claim),
+    ("shift-on-one-machine", shift_on_one_machine::claim),
     ("mixed-versions", mixed_versions::claim),
     ("one-storage", one_storage::claim),
     ("separate-storage", separate_storage::claim),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing;
 use diskfacts_record::evidence::Intervals;
-use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Rank};
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Layout, Rank};
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Histogram, PackedHistograms, Run, Together};
 use std::sync::OnceLock;
@@ -56,6 +56,8 @@ fn run(host: &str, per_interval: u64) -> Run {
         agreement: "0123456789abcdef".to_owned(),
         clock_error_source: ClockErrorSource::Kernel,
         rank: None,
+        layout: Layout::Own,
+        shift: 0,
         lost: Vec::new(),
         trials,
     });
@@ -392,6 +394,41 @@ fn clocks_that_may_be_off_by_more_than_a_host_may_be_late_are_said() {
     let merged = merged(&runs);
     assert_eq!(merged.stages[0].trials[0].clock_error_ns, 10_500_000);
     assert_eq!(claims(&merged), ["clock-uncertain"]);
+}
+
+/// Four ranks on two machines, two each, each of which reads what the rank so many on wrote,
+/// with this share of it from the page cache.
+fn shifted(shift: u32, page_cache: f64) -> Merged {
+    let mut runs = hosts(4);
+    for (rank, run) in (0..).zip(&mut runs) {
+        run.machine.boot_id = Some(format!("boot {}", rank / 2));
+        for trial in &mut run.trials {
+            trial.layers.page_cache = page_cache;
+        }
+        let together = together(run);
+        together.rank = Some(Rank { rank, of: 4 });
+        together.shift = shift;
+    }
+    merged(&runs)
+}
+
+#[test]
+fn who_reads_what_its_own_machine_wrote_is_told_where_memory_served_it() {
+    const NAME: &str = "shift-on-one-machine";
+    let merged = shifted(1, 0.6);
+    let finding = merged.findings.iter().find(|one| one.rule == NAME);
+    let finding = finding.expect("memory served it");
+    // Rank 1 reads what rank 2 wrote, and rank 3 what rank 0 did: on another machine.
+    assert!(
+        finding
+            .claim
+            .starts_with("c00 and c01, c02 and c03 are one machine each"),
+        "{finding:?}"
+    );
+    assert_eq!(finding.stages, [STAGE]);
+    for other in [shifted(2, 0.6), shifted(0, 0.6), shifted(1, 0.0)] {
+        assert!(!claims(&other).contains(&NAME), "{:?}", other.findings);
+    }
 }
 
 #[test]

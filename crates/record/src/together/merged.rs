@@ -1,6 +1,6 @@
 //! What runs of one group come to together; `docs/reference/together.md` has the rules.
 
-use super::{AgreedBy, LostHost};
+use super::{AgreedBy, Layout, LostHost};
 use crate::finding::Finding;
 use crate::run::{Figure, Status};
 use crate::trial::{Latency, Layers};
@@ -20,6 +20,10 @@ pub struct Merged {
     pub start: String,
     /// Digest of what all of them have in common.
     pub agreement: String,
+    /// Which bytes each host used.
+    pub layout: Layout,
+    /// Each used what the host so many ranks on had written; 0: what it wrote itself.
+    pub shift: u32,
     /// Name of the plan.
     pub plan: String,
     /// Version of diskfacts that measured.
@@ -58,6 +62,8 @@ pub struct MergedHost {
     pub storage_is_unique: bool,
     /// Boot of its machine.
     pub boot_id: Option<String>,
+    /// Its rank among the hosts; absent where nobody counts them.
+    pub rank: Option<u32>,
     /// Kernel and version.
     pub kernel: Option<String>,
     /// How far its clock may have been off, at most, nanoseconds.

@@ -10,7 +10,7 @@ use super::words::{count, list, percent};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::Figure;
-use diskfacts_record::together::{AgreedBy, HostFigures, Merged, MergedStage, MergedTrial};
+use diskfacts_record::together::{AgreedBy, HostFigures, Layout, Merged, MergedStage, MergedTrial};
 use std::fmt::Write as _;
 
 /// Where the texts of a stage begin.
@@ -70,10 +70,29 @@ pub(crate) fn started(merged: &Merged) -> String {
         AgreedBy::Clock => "by their clocks",
         AgreedBy::Mpi => "by MPI",
     };
+    let used = match layout(merged) {
+        used if used.is_empty() => used,
+        used => format!("; {used}"),
+    };
     format!(
-        "plan {}, started {} {by}, diskfacts {}",
+        "plan {}, started {} {by}, diskfacts {}{used}",
         merged.plan, merged.start, merged.tool_version
     )
+}
+
+/// Which bytes each host used, and whose; empty where each had a file that no other saw.
+fn layout(merged: &Merged) -> String {
+    let whose = match merged.shift {
+        0 => String::new(),
+        1 => ", which the next rank wrote".to_owned(),
+        shift => format!(", which the rank {shift} on wrote"),
+    };
+    match merged.layout {
+        Layout::Own if merged.shift == 0 => String::new(),
+        Layout::Own => format!("each host used a file{whose}"),
+        Layout::Slice => format!("each host used a slice of one file{whose}"),
+        Layout::Same => "all hosts used one file".to_owned(),
+    }
 }
 
 fn stage(page: &mut Page<'_>, stage: &MergedStage, look: &Look) {

@@ -4,6 +4,7 @@
 use super::super::schedule::{LEAST_NS, Next, shuffle};
 use super::clock::{GroupClock, error_of_clock};
 use super::group::Meeting;
+use super::placement::Placement;
 use crate::args::StartArgs;
 use crate::exit::Failure;
 use crate::signals::Signals;
@@ -11,7 +12,7 @@ use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stop, sha256};
 use diskfacts_record::Together;
-use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource};
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Layout, Rank};
 use jiff::Timestamp;
 use std::fmt::Write as _;
 
@@ -29,6 +30,8 @@ pub(in super::super) struct Start {
     gap_ns: Option<u64>,
     /// The seed of the command, which is that of all hosts then.
     seed: Option<u64>,
+    /// What it writes and uses of files that other hosts see, if there are such.
+    pub(in super::super) placement: Option<Placement>,
 }
 
 /// How the hosts meet.
@@ -56,6 +59,7 @@ impl Start {
         plan: &Plan,
         seed: Option<u64>,
         now: Timestamp,
+        rank: Option<Rank>,
     ) -> Result<Option<Self>, Failure> {
         let by_clock = args.start_at.zip(group);
         if by_clock.is_none() && !args.together {
@@ -86,6 +90,7 @@ impl Start {
             meet,
             gap_ns: args.gap,
             seed,
+            placement: Placement::of(args, rank, plan)?,
         }))
     }
 
@@ -117,6 +122,14 @@ impl Start {
             Meet::Clock { at, .. } => Some(at),
             Meet::Messages => None,
         }
+    }
+
+    /// Which bytes hosts use, and whose.
+    fn layout(&self) -> (Layout, u32) {
+        let placement = self.placement;
+        placement.map_or_else(Default::default, |placement| {
+            (placement.layout, placement.shift)
+        })
     }
 
     /// The seed of the order of the trials. The accesses of a host have a seed of its own, so
@@ -247,6 +260,8 @@ impl Agreement {
             agreement: self.digest.clone(),
             clock_error_source,
             rank: meeting.map(|meeting| meeting.rank),
+            layout: start.layout().0,
+            shift: start.layout().1,
             lost: Vec::new(),
             trials: self.trials.iter().map(trial).collect(),
         }
@@ -308,10 +323,11 @@ fn digest(plan: &Plan, start: &Start, trials: &[Slot]) -> String {
     // Writing to a String cannot fail.
     let _ = write!(
         text,
-        "{}\n{}\n{}\n{plan:?}\n{trials:?}",
+        "{}\n{}\n{}\n{:?}\n{plan:?}\n{trials:?}",
         env!("CARGO_PKG_VERSION"),
         start.group,
         start.at().map(|at| at.to_string()).unwrap_or_default(),
+        start.layout(),
     );
     format!("{:016x}", sha256::number(text.as_bytes()))
 }

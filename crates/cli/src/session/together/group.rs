@@ -49,7 +49,8 @@ pub(in super::super) struct Meeting {
     pub(in super::super) group: String,
     pub(in super::super) start: String,
     pub(in super::super) rank: Rank,
-    origin_ns: i64,
+    /// The same moment on the root's clock of the protocol.
+    pub(super) origin_ns: i64,
 }
 
 /// What a host says of itself before anything is written.
@@ -58,6 +59,8 @@ struct Introduction {
     details: Details,
     /// Of each trial of the agreement, in its order.
     lengths_ns: Vec<u64>,
+    /// Whether hosts use files that others have made or filled.
+    shares_files: bool,
     /// What the root calls the group.
     called: Called,
 }
@@ -74,7 +77,7 @@ enum News {
 }
 
 /// What the others wait for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Step {
     Between,
     Preparing(Order),
@@ -94,6 +97,8 @@ pub(crate) struct LaunchedGroup {
     thread: Option<JoinHandle<Result<(), MpiError>>>,
     meeting: Option<Meeting>,
     step: Step,
+    /// An order that was looked at before its time.
+    ahead: Option<Order>,
     ending: Option<Ending>,
 }
 
@@ -151,6 +156,7 @@ impl LaunchedGroup {
             thread: Some(thread),
             meeting: None,
             step: Step::Between,
+            ahead: None,
             ending: None,
         })
     }
@@ -158,6 +164,11 @@ impl LaunchedGroup {
     /// Whether this process speaks for the group.
     pub(crate) fn is_root(&self) -> bool {
         self.rank.rank == 0
+    }
+
+    /// The place of this process among those that were started.
+    pub(in super::super) fn rank(&self) -> Rank {
+        self.rank
     }
 
     /// How many hosts were started.
@@ -179,11 +190,11 @@ impl LaunchedGroup {
         &mut self,
         machine: &Machine,
         group: &str,
-        ready: Result<(&Agreement, Option<String>), &Failure>,
+        ready: Result<(&Agreement, Option<String>, bool), &Failure>,
     ) -> Result<(), Failure> {
-        let (agreement, device, objection) = match ready {
-            Ok((agreement, device)) => (Some(agreement), device, None),
-            Err(failure) => (None, None, Some(failure.sentence())),
+        let (agreement, device, shares_files, objection) = match ready {
+            Ok((agreement, device, shares_files)) => (Some(agreement), device, shares_files, None),
+            Err(failure) => (None, None, false, Some(failure.sentence())),
         };
         let trials = agreement.iter().flat_map(|agreement| &agreement.trials);
         let introduction = Introduction {
@@ -199,6 +210,7 @@ impl LaunchedGroup {
                 objections: objection.into_iter().collect(),
             },
             lengths_ns: trials.map(|trial| trial.length_ns).collect(),
+            shares_files,
             called: called(group),
         };
         let agreed = match self.introduce.send(introduction) {
@@ -216,7 +228,7 @@ impl LaunchedGroup {
                 Ok(())
             }
             Ok(News::Ended(Ending::Refused(objections))) => {
-                let refused = refused(&objections);
+                let refused = refused("nothing was measured or written", &objections);
                 self.ending = Some(Ending::Refused(objections));
                 Err(refused)
             }
@@ -232,6 +244,91 @@ impl LaunchedGroup {
                 "nothing was measured: the root said what this host does not understand",
             )),
         }
+    }
+
+    /// Makes what this host is to make, and when all have, opens what it is to open.
+    ///
+    /// # Errors
+    /// Where any host could not, for all of them.
+    pub(super) fn open_together(
+        &mut self,
+        make: impl FnOnce() -> Result<(), Failure>,
+        open: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.expect(&Order::Open)?;
+        let own = make();
+        let go = self.seat.ready(Ok(()));
+        let opened = own.and_then(|()| open());
+        self.object(go, &Order::Open, opened.map_err(|why| why.sentence()))
+    }
+
+    /// Says whether this host has filled its part, or why not, and waits for the others.
+    ///
+    /// # Errors
+    /// Where any host has not, for all of them.
+    pub(super) fn filled_together(&mut self, own: Result<(), String>) -> Result<(), Failure> {
+        self.expect(&Order::Filled)?;
+        let go = self.seat.ready(Ok(()));
+        self.object(go, &Order::Filled, own)
+    }
+
+    /// Ends a step that measures nothing, with what this host has against going on, and looks
+    /// whether the group does. A step in which a host was lost comes a second time.
+    fn object(
+        &mut self,
+        mut go: Result<Go, diskfacts_gang::Cancelled>,
+        step: &Order,
+        own: Result<(), String>,
+    ) -> Result<(), Failure> {
+        let said = match own {
+            Ok(()) => Vec::new(),
+            Err(why) => format!("rank {}: {why}\0", self.rank.rank).into_bytes(),
+        };
+        loop {
+            if let Ok(go) = go {
+                let outcome = Outcome {
+                    start_ns: go.at_ns,
+                    end_ns: go.at_ns,
+                    summary: said.clone(),
+                };
+                // What was cancelled is asked for again.
+                let _cancelled = self.seat.finished(Ok(outcome));
+            }
+            match self.next_order() {
+                Some(again) if again == *step => go = self.seat.ready(Ok(())),
+                Some(Order::Refused(objections)) => {
+                    self.pass(&[]);
+                    self.step = Step::Between;
+                    let refused = refused("nothing was measured, and nothing is left", &objections);
+                    self.ending = Some(Ending::Refused(objections));
+                    return Err(refused);
+                }
+                Some(next) => {
+                    self.step = Step::Between;
+                    self.ahead = Some(next);
+                    return Ok(());
+                }
+                None => return Err(self.has_ended()),
+            }
+        }
+    }
+
+    /// Takes the next order, which is to be this one.
+    fn expect(&mut self, step: &Order) -> Result<(), Failure> {
+        match self.next_order() {
+            Some(order) if order == *step => Ok(()),
+            Some(order) => Err(unknown(&order)),
+            None => Err(self.has_ended()),
+        }
+    }
+
+    /// Why there are no orders any more.
+    fn has_ended(&mut self) -> Failure {
+        if let Ok(News::Ended(ending)) = self.news.recv() {
+            self.ending = Some(ending);
+        }
+        let ending = self.ending.clone().unwrap_or(Ending::Over);
+        Failure::failed(sentence(&ending))
     }
 
     /// This host cannot go on; the others may.
@@ -343,11 +440,15 @@ impl LaunchedGroup {
 
     fn next_order(&mut self) -> Option<Order> {
         self.step = Step::Between;
-        let trial = self.seat.next_trial()?;
-        let order = Ordered::parse(&trial.order).map(|ordered| ordered.order);
-        // One that cannot be read is refused by whoever sees that it is not what comes next.
-        let order = order.unwrap_or(Order::Trial(usize::MAX));
-        self.step = Step::Preparing(order);
+        let order = if let Some(order) = self.ahead.take() {
+            order
+        } else {
+            let trial = self.seat.next_trial()?;
+            let order = Ordered::parse(&trial.order).map(|ordered| ordered.order);
+            // One that cannot be read is refused by whoever sees that it is not what comes next.
+            order.unwrap_or(Order::Trial(usize::MAX))
+        };
+        self.step = Step::Preparing(order.clone());
         Some(order)
     }
 
@@ -373,16 +474,8 @@ impl Rendezvous for LaunchedGroup {
         match self.next_order() {
             Some(Order::Trial(index)) if index < agreement.trials.len() => Ok(Some(index)),
             Some(Order::Gather) => Ok(None),
-            Some(order) => Err(Failure::failed(format!(
-                "the root ordered {order:?}, which this host does not know"
-            ))),
-            None => {
-                if let Ok(News::Ended(ending)) = self.news.recv() {
-                    self.ending = Some(ending);
-                }
-                let ending = self.ending.clone().unwrap_or(Ending::Over);
-                Err(Failure::failed(sentence(&ending)))
-            }
+            Some(order) => Err(unknown(&order)),
+            None => Err(self.has_ended()),
         }
     }
 
@@ -489,18 +582,21 @@ fn called(group: &str) -> Called {
     }
 }
 
+fn unknown(order: &Order) -> Failure {
+    Failure::failed(format!(
+        "the root ordered {order:?}, which this host does not know"
+    ))
+}
+
 fn no_mpi(error: &MpiError) -> Failure {
     Failure::wrong_call(format!("--together: {error}"))
 }
 
-/// All objections of all hosts.
-fn refused(objections: &[String]) -> Failure {
+/// All objections of all hosts, and what has not happened because of them.
+fn refused(what: &str, objections: &[String]) -> Failure {
     let listed: Vec<String> = objections.iter().map(|one| format!("\n  {one}")).collect();
     Failure::of(
         Exit::WrongCall,
-        anyhow::anyhow!(
-            "nothing was measured or written on any host:{}",
-            listed.concat()
-        ),
+        anyhow::anyhow!("{what} on any host:{}", listed.concat()),
     )
 }

@@ -76,6 +76,38 @@ pub(super) fn create(folder: &Path, shown: &Path) -> Result<(File, OwnName), Err
     }
 }
 
+/// Makes the file whose name is drawn from this number, empty and locked; an error where it is
+/// there already.
+pub(in super::super) fn create_drawn(
+    folder: &Path,
+    shown: &Path,
+    drawn: u64,
+) -> Result<(File, OwnName), Errno> {
+    let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
+    let name = name_of(drawn);
+    let file = claim(&parent, &name)?;
+    let path = shown.join(name.to_string_lossy().as_ref());
+    let name = Name::of(&file, parent, name, path)?;
+    Ok((file, OwnName(name)))
+}
+
+/// Opens the file whose name is drawn from this number, which another host has made. It has to
+/// be the regular file that [`create_drawn`] makes.
+pub(in super::super) fn open_drawn(folder: &Path, drawn: u64) -> Result<File, Errno> {
+    let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
+    let file: File = openat(&parent, name_of(drawn), OPEN, Mode::empty())?.into();
+    let seen = fstat(&file)?;
+    if FileType::from_raw_mode(seen.st_mode) != FileType::RegularFile || seen.st_nlink != 1 {
+        return Err(Errno::NOENT);
+    }
+    Ok(file)
+}
+
+/// The name that is drawn from this number, for messages.
+pub(in super::super) fn shown_name(drawn: u64) -> String {
+    name_of(drawn).to_string_lossy().into_owned()
+}
+
 /// Makes the file under this name and locks it. On an error nothing of it is left.
 fn claim(parent: &OwnedFd, name: &CStr) -> Result<File, Errno> {
     let mode = Mode::RUSR | Mode::WUSR;

@@ -16,6 +16,7 @@ fn start(group: &str) -> Start {
         meet: at("2026-11-27T13:00:00Z"),
         gap_ns: None,
         seed: None,
+        placement: None,
     }
 }
 
@@ -137,4 +138,29 @@ fn a_time_without_room_says_what_is_needed_and_that_is_enough() {
         Agreement::new(&survey(), &start("n42"), time_ns).is_ok(),
         "{why}"
     );
+}
+
+#[test]
+fn hosts_agree_on_their_layout_and_not_on_their_rank() {
+    let plan = survey();
+    let digest = |placement| {
+        let start = Start {
+            placement,
+            ..start("n42")
+        };
+        let agreement = Agreement::new(&plan, &start, 600_000_000_000);
+        agreement.expect("there is room").digest
+    };
+    let placement = |layout, shift, rank| {
+        Some(Placement {
+            layout,
+            shift,
+            rank: Rank { rank, of: 4 },
+        })
+    };
+    let slice = digest(placement(Layout::Slice, 0, 0));
+    assert_eq!(slice, digest(placement(Layout::Slice, 0, 3)));
+    assert_ne!(slice, digest(placement(Layout::Slice, 1, 0)));
+    assert_ne!(slice, digest(placement(Layout::Same, 0, 0)));
+    assert_ne!(slice, digest(None));
 }

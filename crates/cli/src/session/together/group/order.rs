@@ -1,10 +1,15 @@
 //! What the root orders of all hosts, as the bytes of a trial of the protocol.
 //!
-//! Besides the trials of the agreement there are two steps that measure nothing: runs are
-//! gathered at the root, and hosts part when the root has printed what they come to. So no
-//! process ends before, which would make the launcher end the others.
+//! Besides the trials of the agreement there are steps that measure nothing. Before them, where
+//! hosts share files, these are made and opened, and all are filled; what a host has against
+//! going on ends it for all. Behind them runs are gathered at the root, and hosts part when the
+//! root has printed what they come to. So no process ends before, which would make the launcher
+//! end the others.
 
 use super::Called;
+
+/// An order stands in one line, and no sentence has this in it.
+const IN_PLACE_OF_NEWLINE: &str = "\u{1}";
 
 /// One order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +18,14 @@ pub(super) struct Ordered {
     pub(super) called: Called,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Order {
+    /// Files that hosts share are made and opened.
+    Open,
+    /// All of them have been filled.
+    Filled,
+    /// What some host has against going on, each a sentence.
+    Refused(Vec<String>),
     /// A trial of the agreement: its index.
     Trial(usize),
     /// The run of each host, as a file of runs.
@@ -25,7 +36,15 @@ pub(super) enum Order {
 
 impl Ordered {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let order = match self.order {
+        let order = match &self.order {
+            Order::Open => "open".to_owned(),
+            Order::Filled => "filled".to_owned(),
+            Order::Refused(objections) => {
+                format!(
+                    "refused {}",
+                    objections.join("\0").replace('\n', IN_PLACE_OF_NEWLINE)
+                )
+            }
             Order::Trial(index) => index.to_string(),
             Order::Gather => "gather".to_owned(),
             Order::Part => "part".to_owned(),
@@ -43,9 +62,17 @@ impl Ordered {
         let text = str::from_utf8(bytes).ok()?;
         let mut lines = text.splitn(4, '\n');
         let order = match lines.next()? {
+            "open" => Order::Open,
+            "filled" => Order::Filled,
             "gather" => Order::Gather,
             "part" => Order::Part,
-            index => Order::Trial(index.parse().ok()?),
+            other => match other.strip_prefix("refused ") {
+                Some(objections) => {
+                    let objections = objections.replace(IN_PLACE_OF_NEWLINE, "\n");
+                    Order::Refused(objections.split('\0').map(str::to_owned).collect())
+                }
+                None => Order::Trial(other.parse().ok()?),
+            },
         };
         let origin_ns = lines.next()?.parse().ok()?;
         let start = lines.next()?;
@@ -80,6 +107,9 @@ mod tests {
         for order in [
             Order::Trial(0),
             Order::Trial(71),
+            Order::Open,
+            Order::Filled,
+            Order::Refused(vec!["c1: no\nroom".to_owned(), "c2: no".to_owned()]),
             Order::Gather,
             Order::Part,
         ] {
@@ -99,6 +129,7 @@ mod tests {
             "0\n-5",
             "0\n-5\n2026-11-27T13:00:00Z",
             "-1\n-5\n2026-11-27T13:00:00Z\nn42",
+            "refused\n-5\n2026-11-27T13:00:00Z\nn42",
             "stop\n-5\n2026-11-27T13:00:00Z\nn42",
             "0\nx\n2026-11-27T13:00:00Z\nn42",
             "0\n-5\nnow\nn42",

@@ -59,7 +59,12 @@ impl Talk {
             // The call was wrong here, and the launcher ends the others.
             return mpi.close(false);
         };
-        let trials = introduction.lengths_ns.len();
+        let shares = introduction.shares_files;
+        let orders = Orders::new(
+            introduction.lengths_ns,
+            (mpi.size(), shares),
+            introduction.called,
+        );
         let mut member = Member::new(
             &mpi,
             Settings {
@@ -70,20 +75,16 @@ impl Talk {
             introduction.host,
             introduction.details,
             self.work,
-            Orders {
-                lengths_ns: introduction.lengths_ns,
-                called: introduction.called,
-            },
+            orders,
         );
         let mut seen = Seen {
-            trials,
             is_root: mpi.rank() == 0,
             waiting: (self.tells && mpi.rank() == 0).then(Waiting::default),
             clock: Instant::now(),
             begun: false,
             stopped: false,
             judged: 0,
-            order: 0,
+            order: Some(0),
             lost: 0,
         };
         let ending = drive(&mut member, &mut mpi, &Monotonic, |member| {
@@ -107,8 +108,6 @@ impl Talk {
 
 /// What was told of the group so far.
 struct Seen {
-    /// How many trials the agreement has.
-    trials: usize,
     is_root: bool,
     /// Where this process tells whom it waits for.
     waiting: Option<Waiting>,
@@ -117,8 +116,8 @@ struct Seen {
     begun: bool,
     stopped: bool,
     judged: usize,
-    /// Order of the trial that was last under way, from 1.
-    order: u32,
+    /// Order of the trial that was last under way, from 1; `None` when all are over.
+    order: Option<u32>,
     lost: usize,
 }
 
@@ -137,9 +136,16 @@ impl Seen {
             stopper.stop_group(format!("stopped by {by}"));
         }
         if let Some(trial) = member.trial() {
-            self.order = trial.number + 1;
+            let ordered = Ordered::parse(&trial.order);
+            match ordered.as_ref().map(|ordered| &ordered.order) {
+                Some(Order::Trial(index)) => {
+                    self.order = Some(u32::try_from(index + 1).unwrap_or(u32::MAX));
+                }
+                Some(Order::Gather | Order::Part) => self.order = None,
+                _ => {}
+            }
             if !std::mem::replace(&mut self.begun, true) {
-                let called = Ordered::parse(&trial.order).map(|ordered| ordered.called);
+                let called = ordered.map(|ordered| ordered.called);
                 // Whoever waits for news has ended where it cannot be told.
                 let _ended = news.send(News::Begun(called));
             }
@@ -155,11 +161,11 @@ impl Seen {
             let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
             for (host, why) in &now_lost {
                 // Who did all trials is missing in none.
-                let did_all = self.order as usize > self.trials;
-                if !did_all && !lost.iter().any(|known| known.host == *host) {
+                let Some(order) = self.order else { break };
+                if !lost.iter().any(|known| known.host == *host) {
                     lost.push(LostHost {
                         host: host.clone(),
-                        from_order: (self.order > 0).then_some(self.order),
+                        from_order: (order > 0).then_some(order),
                         why: (*why).to_owned(),
                     });
                 }
@@ -178,22 +184,58 @@ impl Seen {
 
 /// What the root orders, one after the other.
 struct Orders {
-    lengths_ns: Vec<u64>,
+    /// Each with its length, nanoseconds.
+    steps: Vec<(Order, u64)>,
+    hosts: usize,
     called: Called,
+}
+
+impl Orders {
+    /// The trials, and the steps around them; of so many hosts, which share files or do not.
+    fn new(lengths_ns: Vec<u64>, (hosts, share_files): (usize, bool), called: Called) -> Self {
+        let before = [Order::Open, Order::Filled].into_iter();
+        let before = before.filter(|_| share_files).map(|order| (order, STEP_NS));
+        let trials = lengths_ns.into_iter().enumerate();
+        let trials = trials.map(|(index, length_ns)| (Order::Trial(index), length_ns));
+        let after = [Order::Gather, Order::Part].map(|order| (order, STEP_NS));
+        Self {
+            steps: before.chain(trials).chain(after).collect(),
+            hosts,
+            called,
+        }
+    }
+
+    /// Why the group cannot go on behind this step.
+    fn objections(&self, last: &Judged) -> Vec<String> {
+        let step = self.steps.get(last.trial.number as usize);
+        if !matches!(step, Some((Order::Open | Order::Filled, _))) {
+            return Vec::new();
+        }
+        let said = String::from_utf8_lossy(&last.summary);
+        let mut objections: Vec<String> = said.split('\0').map(str::to_owned).collect();
+        objections.retain(|one| !one.is_empty());
+        objections.sort();
+        let there = last.windows.len();
+        if there < self.hosts {
+            objections.push(format!(
+                "{there} of {} hosts are left, and each writes a part of what the others use",
+                self.hosts
+            ));
+        }
+        objections
+    }
 }
 
 impl Schedule for Orders {
     fn next(&mut self, judged: &[Judged]) -> Option<Planned> {
-        let done = judged
-            .last()
-            .map_or(0, |last| last.trial.number as usize + 1);
-        let trials = self.lengths_ns.len();
-        let (order, lasts_ns) = match self.lengths_ns.get(done) {
-            Some(length_ns) => (Order::Trial(done), *length_ns),
-            None if done == trials => (Order::Gather, STEP_NS),
-            None if done == trials + 1 => (Order::Part, STEP_NS),
-            None => return None,
-        };
+        let last = judged.last();
+        let done = last.map_or(0, |last| last.trial.number as usize + 1);
+        let objections = last.map_or_else(Vec::new, |last| self.objections(last));
+        if !objections.is_empty() {
+            self.steps.truncate(done);
+            self.steps.push((Order::Refused(objections), STEP_NS));
+        }
+        let (order, lasts_ns) = self.steps.get(done)?.clone();
         let ordered = Ordered {
             order,
             called: self.called.clone(),
