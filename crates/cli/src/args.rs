@@ -5,6 +5,7 @@ mod advise;
 mod compare;
 mod completions;
 mod dd;
+mod explain;
 mod export;
 mod fleet;
 mod iostat;
@@ -27,6 +28,7 @@ pub(crate) use advise::AdviseArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use dd::DdArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use export::{ExportArgs, Format};
 pub(crate) use fleet::FleetArgs;
 #[cfg(feature = "fleet")]
@@ -98,6 +100,7 @@ pub(crate) enum Command {
     Readahead(ReadaheadArgs),
     Runs(RunsArgs),
     Show(ShowArgs),
+    Explain(ExplainArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
     Together(TogetherArgs),

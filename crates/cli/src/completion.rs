@@ -7,7 +7,7 @@
 //! Nothing is said of errors: there is nobody to read it while a command is being typed.
 
 use crate::args::Cli;
-use crate::commands::print;
+use crate::commands::{explain, print};
 use crate::exit::Exit;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command, CommandFactory};
@@ -221,6 +221,7 @@ impl Known<'_> {
             ("export", "stages") | ("show", "stage" | "settle") => self.stages_of_run(),
             (_, "stages") => self.stages_of_plan(),
             ("show", "claim") => claims(),
+            ("explain", "name") => explained(),
             ("show" | "rename" | "note" | "tag", "run")
             | ("compare", "a" | "b")
             | ("advise" | "delete" | "export" | "report", "runs") => self.runs(),
@@ -318,6 +319,14 @@ fn claims() -> Vec<Candidate> {
         .collect()
 }
 
+/// What `diskfacts explain` has words of.
+fn explained() -> Vec<Candidate> {
+    let names = explain::names();
+    names
+        .map(|(name, about)| (name.to_owned(), about))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,6 +361,9 @@ mod tests {
         assert_eq!(offered("measure . --plan hdparm --stage log"), [""; 0]);
         assert_eq!(offered("show --color al"), ["always"]);
         assert_eq!(offered("show --claim rotation"), ["rotation"]);
+        assert_eq!(offered("explain rota"), ["rotation"]);
+        // A finding of documents alone.
+        assert_eq!(offered("explain one-u"), ["one-unit"]);
         assert_eq!(offered("sim nvme-d"), ["nvme-datacenter"]);
     }
 

@@ -189,6 +189,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Devices(args)) => commands::devices::run(&args, &common),
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),
+        Some(Command::Explain(args)) => commands::explain::run(&args, &common),
         Some(Command::Report(args)) => commands::report::run(&args, &common),
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
         Some(Command::Fleet(args)) => commands::fleet::run(&args, &common),

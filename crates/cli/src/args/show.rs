@@ -66,7 +66,8 @@ pub(crate) struct PartArgs {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Print one claim whole: evidence, what refutes it, what to do. NAME is a
-    /// letter or number of the first page, or a limiter, finding or use
+    /// letter or number of the first page, a use, or a limiter or finding
+    /// (`diskfacts explain` lists them)
     #[arg(long, value_name = "NAME")]
     pub(crate) claim: Option<String>,
     /// Print one stage whole

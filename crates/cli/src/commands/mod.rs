@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod dd;
 pub(crate) mod devices;
+pub(crate) mod explain;
 pub(crate) mod export;
 #[cfg(feature = "fleet")]
 pub(crate) mod fleet;

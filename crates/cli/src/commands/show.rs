@@ -1,7 +1,7 @@
 //! `diskfacts show RUN`: a run again, stored or in a file, explained by today's rules; one that
 //! was printed, as it was.
 
-use super::print;
+use super::{explain, print};
 use crate::args::{Common, ShowArgs, Span, Style};
 use crate::exit::{Exit, Failure};
 use crate::named::Named;
@@ -28,7 +28,13 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         plan_to_settle(&run, stage)?
     } else if let Some(name) = &part.claim {
         text::claim(&run, name, &closing.show, &look).map_err(|has| {
-            Failure::wrong_call(format!("{} has no claim '{name}'; {has}", run.run.id))
+            let is_known = explain::names().any(|(known, _)| known == name);
+            let what = if is_known {
+                format!(". `diskfacts explain {name}` says what it is")
+            } else {
+                String::new()
+            };
+            Failure::wrong_call(format!("{} has no claim '{name}'; {has}{what}", run.run.id))
         })?
     } else if let Some(name) = &part.stage {
         let trial = args.trial;

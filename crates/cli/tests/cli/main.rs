@@ -19,6 +19,7 @@ mod destroy;
 mod devices_command;
 mod direct_file;
 mod existing;
+mod explain_command;
 mod export_command;
 mod failing;
 mod files;

@@ -143,6 +143,7 @@ fn every_help_fits_80_columns_and_says_what_the_command_is_for() {
         (&["devices", "--help"], "--json"),
         (&["runs", "--help"], "--limit"),
         (&["show", "--help"], "last~1"),
+        (&["explain", "--help"], "No run is needed"),
         (&["--version"], env!("CARGO_PKG_VERSION")),
     ] {
         let finished = diskfacts(words).run();
