@@ -8,7 +8,7 @@ use diskfacts_testkit::{
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A command as another host would run it; its runs are in a store of its own.
 fn on_host(case: &Case, host: &str, words: &[&str]) -> Result<Program, Missing> {
@@ -208,7 +208,8 @@ fn a_host_whose_trials_are_all_void_is_told_so_and_not_that_nothing_completed() 
         runs["runs"][0]["status"].is_string()
     });
     // It stands still until both trials are over.
-    host.while_stopped(|| std::thread::sleep(Duration::from_secs(6)));
+    let over = Instant::now() + Duration::from_secs(6);
+    host.while_stopped(|| host.wait_until("they are over", || Instant::now() >= over));
     host.finish()
         .expect_code(1)
         .expect_stderr("no trial of the group is valid on this host")

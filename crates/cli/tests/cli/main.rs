@@ -30,6 +30,7 @@ mod fleet_groups;
 mod folders;
 mod hosts_by_clock;
 mod hosts_by_mpi;
+mod hosts_by_mpi_layouts;
 mod import_command;
 mod iostat_captured;
 mod iostat_command;
