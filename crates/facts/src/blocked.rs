@@ -6,6 +6,7 @@
 //! the first outside of the scheduler and of the locks themselves: who sleeps for the lock of
 //! an inode is seen in the function that asked for it.
 
+use crate::prelude::DETAIL;
 use diskfacts_record::{Spent, Trial};
 
 /// Looks that have to have seen it: of so many the share is known within its half, with 95 %
@@ -163,10 +164,21 @@ impl Looks {
         (looks.number > 0).then_some(looks)
     }
 
+    /// That so many looks saw a thread do this, the beginning of a sentence.
+    pub(crate) fn saw(&self, seen: u64, what: &str) -> String {
+        let number = self.number;
+        format!("Of {number} looks at the threads, one each 10 ms, {seen} saw one {what}")
+    }
+
     /// Looks that saw a thread blocked by this.
     pub(crate) fn by(&self, by: By) -> u64 {
         let same = self.blocked.iter().filter(|one| one.0 == by);
         same.map(|one| one.2).sum()
+    }
+
+    /// Whether a thread was blocked by this so often that the share is known, and matters.
+    pub(crate) fn often(&self, by: By) -> bool {
+        self.by(by) >= SEEN_MIN && self.share(by) >= DETAIL
     }
 
     /// Share of the threads' time in which they were blocked by any of them.

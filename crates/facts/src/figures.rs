@@ -94,7 +94,7 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> StageFigures {
 
 /// What can be said without histograms: counts, extremes and the mean add up,
 /// percentiles do not. `None` without any trial.
-fn without_histograms(latencies: impl Iterator<Item = Latency>) -> Option<Latency> {
+pub(crate) fn without_histograms(latencies: impl Iterator<Item = Latency>) -> Option<Latency> {
     let all: Vec<Latency> = latencies.filter(|l| l.samples > 0).collect();
     if let [only] = all.as_slice() {
         return Some(*only);

@@ -1,6 +1,7 @@
 //! Parts of a file without data: holes, or extents that were allocated and never written.
 
 use crate::layers::SERVED_FROM_CACHE;
+use crate::stage_facts::StageFacts;
 use diskfacts_plan::Workload;
 use diskfacts_record::{Layers, Run, Target, TargetKind};
 
@@ -35,6 +36,16 @@ pub(crate) fn explain(target: &Target, workload: &Workload, share: f64) -> bool 
 
 fn is_everywhere(target: &Target, workload: &Workload) -> bool {
     workload.span.is_none_or(|span| span >= target.size_bytes)
+}
+
+/// Share of the file without data, where that, and no page cache, is why a stage read no device.
+pub(crate) fn share_of_reads(facts: &StageFacts<'_>) -> Option<f64> {
+    let (target, workload) = (&facts.run().target, facts.workload());
+    let explains = facts.only_reads()
+        && facts.moves_blocks()
+        && may_be_read(target, workload, &facts.figures.layers)
+        && explain(target, workload, facts.memory_share());
+    empty_share(target).filter(|_| explains)
 }
 
 /// Whether such parts can have been read: of a part of the file all may have come from a device.

@@ -25,6 +25,15 @@ pub(crate) struct BeyondOwn {
     pub(crate) others_bytes: u64,
 }
 
+/// Syncs of a trial: with `O_DSYNC` and `O_SYNC` each write is one.
+pub(crate) fn syncs(trial: &Trial) -> u64 {
+    let issued = &trial.evidence.issued;
+    match trial.workload.sync {
+        SyncMode::ODsync | SyncMode::OSync => issued.writes,
+        _ => issued.syncs,
+    }
+}
+
 /// Shares out what was written beyond; `None` where nothing is synced, there is no
 /// filesystem, the devices did not count, or the filesystem writes parity, of which nobody
 /// can say how much is its own.
@@ -34,13 +43,7 @@ pub(crate) struct BeyondOwn {
 pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
     stack.filesystem.as_ref()?;
     let evidence = &trial.evidence;
-    let syncs = match trial.workload.sync {
-        SyncMode::None => return None,
-        SyncMode::ODsync | SyncMode::OSync => evidence.issued.writes,
-        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => {
-            evidence.issued.syncs
-        }
-    };
+    let syncs = (trial.workload.sync != SyncMode::None).then(|| syncs(trial))?;
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let counted = count(&tops, Direction::Write, evidence)?;
     // Small writes through the page cache go down as whole pages.
@@ -62,16 +65,14 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
     let requests_beyond = requests.saturating_sub(evidence.issued.writes.saturating_mul(copies));
     let grows_with_syncs = requests_beyond as f64 >= syncs as f64 * REQUESTS_PER_SYNC
         && beyond <= syncs.saturating_mul(COMMIT_BYTES).saturating_mul(copies);
-    Some(if grows_with_syncs {
-        BeyondOwn {
-            journal_bytes: beyond,
-            others_bytes: 0,
-        }
+    let (journal_bytes, others_bytes) = if grows_with_syncs {
+        (beyond, 0)
     } else {
-        BeyondOwn {
-            journal_bytes: 0,
-            others_bytes: beyond,
-        }
+        (0, beyond)
+    };
+    Some(BeyondOwn {
+        journal_bytes,
+        others_bytes,
     })
 }
 
@@ -94,7 +95,7 @@ const BY_TIMER_PER_S: f64 = 1.0;
 /// Who asks for the data alone (`fdatasync`, `O_DSYNC`) and writes over blocks that the file has
 /// asks for none: times do not have to be kept then (`i_datasync_tid`, `ext4_sync_file` in
 /// fs/ext4/fsync.c; `XFS_ILOG_TIMESTAMP` in `fs/xfs/xfs_file.c`).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Commits {
     pub(crate) all: u64,
     /// Share of the time in which one was under way, where the filesystem tells.
@@ -121,11 +122,8 @@ impl Commits {
         };
         let (mut seconds, mut commit_ms) = (0.0, None);
         let mut sum = Self {
-            all: 0,
-            of_time: None,
-            own_max: 0,
-            syncs: 0,
             trials: trials.len() as u64,
+            ..Self::default()
         };
         for trial in trials {
             let journal = trial.evidence.journal.as_ref()?;
@@ -150,6 +148,11 @@ impl Commits {
         }
         sum.of_time = commit_ms.map(|ms| (ms as f64 / 1e3 / seconds).min(1.0));
         Some(sum)
+    }
+
+    /// Those of which others asked for a good part.
+    pub(crate) fn beside(trials: &[&Trial], run: &Run) -> Option<Self> {
+        Self::of(trials, run).filter(Self::are_of_others)
     }
 
     pub(crate) fn others(&self) -> u64 {

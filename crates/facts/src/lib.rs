@@ -41,6 +41,7 @@ pub mod device_rates;
 mod dirty_pages;
 pub mod documents;
 pub mod effects;
+mod experiment;
 pub mod explain;
 pub mod explanations;
 mod figures;
@@ -75,6 +76,7 @@ mod stalls;
 pub mod stats;
 pub mod stopping;
 pub mod streams;
+mod tested_claims;
 #[cfg(test)]
 mod testing;
 pub mod together;

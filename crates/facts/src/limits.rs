@@ -8,12 +8,10 @@
 
 mod candidate;
 mod exclusions;
-mod experiment;
 mod gain;
 mod limiter;
 mod low_priority;
 mod prelude;
-mod tested;
 
 // The side of the host.
 mod blocked;
@@ -38,16 +36,13 @@ mod page_cache;
 pub(crate) mod partial_pages;
 mod queue;
 mod read_ahead;
-mod reference;
 mod request_splitting;
-mod scheduler_idle;
-mod scheduler_turns;
+mod scheduler;
 mod serialised;
 mod stopped;
-pub(crate) mod sync_mount;
-// The storage's side, and what its limiters share.
+mod sync_mount;
+// The storage's side.
 mod alignment;
-mod cap;
 mod changed_speed;
 mod credit_throttle;
 mod device_parallelism;
@@ -55,8 +50,6 @@ mod first_write;
 mod flush_per_write;
 mod garbage_collection;
 mod interface;
-mod ladder;
-mod links;
 pub(crate) mod media_rate;
 mod network;
 mod one_at_a_time;
@@ -68,14 +61,12 @@ mod slow_member;
 mod slow_requests;
 mod stall;
 mod thermal_throttle;
-mod throttle;
-mod visit;
 mod write_cache;
 mod write_cache_off;
 mod zone;
 
+pub use crate::stage_facts::ladder::ENOUGH as ENOUGH_OF_BEST;
 pub(crate) use candidate::{Candidate, Standing};
-pub use ladder::ENOUGH as ENOUGH_OF_BEST;
 #[cfg(test)]
 pub(crate) use limiter::Claims;
 pub use limiter::Limiter;
@@ -83,6 +74,7 @@ pub use limiter::Limiter;
 use crate::context::Context;
 use crate::explanations::{IN_SHORT, Words};
 use crate::stage_facts::StageFacts;
+use crate::tested_claims;
 use diskfacts_record::{Limit, StageLimits};
 
 /// The limiters on the side of the storage: the device, what its kind of work costs, and
@@ -177,11 +169,14 @@ pub(crate) fn of(context: &Context<'_>, more: &'static [Limiter]) -> Vec<StageLi
         .each()
         // What has no figure has nothing that limits it.
         .filter(|(stage, _)| !stage.is_null() && stage.is_sound())
-        .map(|(stage, figures)| StageLimits {
-            stage: stage.name.to_owned(),
-            settings: stage.settings.clone(),
-            limits: of_stage(&StageFacts::new(context, stage, figures), more),
-            tested: tested::of_stage(context, stage),
+        .map(|(stage, figures)| {
+            let facts = StageFacts::new(context, stage, figures);
+            StageLimits {
+                stage: stage.name.to_owned(),
+                settings: stage.settings.clone(),
+                limits: of_stage(&facts, more),
+                tested: tested_claims::of_stage(&facts),
+            }
         })
         .collect()
 }
@@ -192,7 +187,7 @@ fn of_stage(facts: &StageFacts<'_>, more: &'static [Limiter]) -> Vec<Limit> {
         .iter()
         .chain(all())
         .filter(|limiter| limiter.may_speak_of(facts))
-        .filter(|limiter| !tested::is_refuted(facts, limiter.name))
+        .filter(|limiter| !tested_claims::is_refuted(facts, limiter.name))
         .filter_map(|limiter| {
             let most = limiter.share_at_most(facts);
             Some((limiter, limiter.candidate(facts)?.within(most)))
@@ -211,6 +206,8 @@ fn of_stage(facts: &StageFacts<'_>, more: &'static [Limiter]) -> Vec<Limit> {
         .collect()
 }
 
+#[cfg(test)]
+mod cap_tests;
 #[cfg(test)]
 mod depth_tests;
 #[cfg(test)]

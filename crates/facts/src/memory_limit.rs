@@ -12,6 +12,14 @@ pub(crate) struct GroupLimit<'a> {
     pub(crate) folder: &'a str,
 }
 
+impl GroupLimit<'_> {
+    /// How to have more memory, or what else to do.
+    pub(crate) fn raise(&self, or: &str) -> String {
+        let folder = self.folder;
+        format!("Raise `memory.max` (version 1: `memory.limit_in_bytes`) of {folder}, or {or}.")
+    }
+}
+
 /// The lowest limit on the memory of this process's control group, where it has one.
 pub(crate) fn group_limit<'a>(
     trials: impl IntoIterator<Item = &'a &'a Trial>,

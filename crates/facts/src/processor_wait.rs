@@ -6,6 +6,7 @@
 //! of a thread (`run_delay`) is its own.
 
 use crate::stages::Stage;
+use crate::words::percent;
 use diskfacts_record::Trial;
 
 /// Share of the time that a thread ran from which on it did nothing else, and is the limit: a tenth
@@ -44,6 +45,15 @@ impl ProcessorWait {
     /// That of a stage; `None` where the kernel did not account for it in some trial.
     pub(crate) fn of(stage: &Stage<'_>) -> Option<Self> {
         Self::of_trials(&stage.trials)
+    }
+
+    /// How long the threads waited, and for what, a sentence.
+    pub(crate) fn evidence(&self, and: &str) -> String {
+        format!(
+            "The threads that did the operations were ready to run and {and} for {} of the time: \
+             the kernel's account of each of them.",
+            percent(self.share)
+        )
     }
 
     /// The same of some trials.

@@ -7,10 +7,10 @@
 use crate::layers::remote;
 use crate::rules::Rule;
 use crate::rules::found::Found;
-use crate::words::{count, list, percent};
+use crate::words::{count, list, percent, set_attribute};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::evidence::{ReadAhead, ReadAheadCounts, ReadAheadPattern as Pattern};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Stack};
+use diskfacts_record::{BlockDevice, Confidence, Finding, Stack};
 
 /// Read-ahead has grown to its limit, and that is small.
 pub(crate) const LIMIT: Rule = Rule {
@@ -160,17 +160,7 @@ fn slow_way(stack: &Stack, turning: Option<&BlockDevice>) -> Option<String> {
 
 /// How to set the window: on the topmost whole device, because its setting decides.
 pub(crate) fn set_window(stack: &Stack, kib: u64) -> String {
-    let named = stack.top().map(whole);
-    let on = named.map_or_else(|| "DEVICE".to_owned(), |name| name.replace('/', "!"));
-    format!("Type `echo {kib} > /sys/block/{on}/queue/read_ahead_kb` as root")
-}
-
-/// A partition has no queue of its own.
-fn whole(device: &BlockDevice) -> &str {
-    match (device.kind, device.below.first()) {
-        (DeviceKind::Partition, Some(disk)) => disk,
-        _ => &device.name,
-    }
+    set_attribute(stack.top(), "queue/read_ahead_kb", &kib.to_string())
 }
 
 /// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin, as the disk

@@ -1,19 +1,46 @@
 //! What rules, limiters and verdicts ask of a stage.
 
+pub(crate) mod cap;
+pub(crate) mod contradiction;
+mod device_work;
+pub(crate) mod drive_cache;
+mod encoded;
+pub(crate) mod evicted;
 pub(crate) mod gaps;
+pub(crate) mod handed_on;
+pub(crate) mod held_rate;
+pub(crate) mod io_limit;
+pub(crate) mod ladder;
+pub(crate) mod links;
+pub(crate) mod members;
 mod need;
 pub(crate) mod overlay;
+pub(crate) mod parity;
+pub(crate) mod part_sectors;
 mod pool;
 pub(crate) mod processor;
+pub(crate) mod processor_taken;
+pub(crate) mod queue;
 pub(crate) mod rate_over_time;
+pub(crate) mod read_ahead_window;
+pub(crate) mod reference;
+mod remote;
+pub(crate) mod scheduler_idle;
+pub(crate) mod scheduler_turns;
+pub(crate) mod shared_device;
 pub(crate) mod slow;
 pub(crate) mod spindle;
+pub(crate) mod splitting;
+pub(crate) mod sync_writes;
 mod transfer;
+pub(crate) mod visit;
+pub(crate) mod write_back;
 
+use crate::blocked::Looks;
 use crate::context::Context;
-use crate::layers::flush_counters;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
+pub(crate) use device_work::DeviceWork;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{
@@ -65,28 +92,6 @@ impl Same {
         Self::Cache,
         Self::Sync,
     ];
-}
-
-/// The device work of a stage, as a host counts it: sums over its trials and over
-/// the devices that stand on no other.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct DeviceWork {
-    /// Requests completed: reads and writes.
-    pub(crate) requests: f64,
-    /// Bytes of these.
-    pub(crate) bytes: f64,
-    /// Reads completed.
-    pub(crate) reads: f64,
-    /// Bytes of these.
-    pub(crate) read_bytes: f64,
-    /// Flushes completed, and seconds spent by them; absent where the kernel does not count
-    /// them.
-    flushes: Option<f64>,
-    pub(crate) flush_s: Option<f64>,
-    /// Seconds spent by all requests, added up.
-    pub(crate) waited_s: f64,
-    /// Seconds during which anything was in flight, of the busiest device.
-    pub(crate) busy_s: f64,
 }
 
 impl<'a> StageFacts<'a> {
@@ -258,6 +263,11 @@ impl<'a> StageFacts<'a> {
         Some(self.figures.latency_ns.min? as f64)
     }
 
+    /// Operations in service on average, by the rate and the shortest latency (utilisation law).
+    pub(crate) fn in_service(&self) -> Option<f64> {
+        Some(self.iops()? * self.shortest_ns()? / 1e9)
+    }
+
     /// Whether operations take equally long: nine of ten up to so many times what half of
     /// them take; `None` where that is not known.
     pub(crate) fn is_even(&self, times: f64) -> Option<bool> {
@@ -311,6 +321,16 @@ impl<'a> StageFacts<'a> {
         !self.workload().operation.on_files()
     }
 
+    /// Whether direct I/O was asked for.
+    pub(crate) fn asks_direct(&self) -> bool {
+        self.workload().cache == CacheMode::Direct
+    }
+
+    /// Whether each write is synced.
+    pub(crate) fn syncs_each(&self) -> bool {
+        self.workload().sync.each_write()
+    }
+
     /// Whether blocks are visited in order: at a distance of one block too.
     pub(crate) fn in_order(&self) -> bool {
         matches!(
@@ -351,15 +371,6 @@ impl<'a> StageFacts<'a> {
             && !workload.sync.at_end();
         let above = self.memory_share() + self.figures.layers.mapping;
         self.moves_blocks() && above < 0.5 && !to_memory
-    }
-
-    /// Mean time of a flush and how many there are for each operation, as the
-    /// devices counted them; `None` where they were not counted, or there was none.
-    pub(crate) fn flushes(&self) -> Option<(f64, f64)> {
-        let work = self.device_work()?;
-        let flushes = work.flushes.filter(|n| *n > 0.0)?;
-        let (mean_ns, ops) = (work.flush_s? * 1e9 / flushes, self.ops());
-        (ops > 0.0).then(|| (mean_ns, flushes / ops))
     }
 
     /// Share of the operations' time that these parts of its budget have; `None` where there is
@@ -428,66 +439,21 @@ impl<'a> StageFacts<'a> {
         in_flight.is_some_and(|(iops, ns)| iops * ns / 1e9 >= 0.5 * self.depth())
     }
 
-    /// Share of the time during which the busiest of the devices had something to do; `None`
-    /// where that was not counted.
-    pub(crate) fn busy(&self) -> Option<f64> {
-        let busy = (self.device_work()?.busy_s / self.seconds()).min(1.0);
-        busy.is_finite().then_some(busy)
+    /// What these devices counted, in each of the trials.
+    pub(crate) fn counted_by(
+        &self,
+        devices: &[&BlockDevice],
+    ) -> impl Iterator<Item = &'a DeviceCounters> {
+        let all = self
+            .trials()
+            .iter()
+            .flat_map(|trial| &trial.evidence.devices);
+        all.filter(|one| devices.iter().any(|device| device.name == one.name))
     }
 
-    /// The same with the flushes, and not bounded by 1; `None` too where requests were counted and
-    /// no time, as some drivers do.
-    pub(crate) fn busy_with_flushes(&self) -> Option<f64> {
-        let work = self.device_work()?;
-        let known = work.requests > 0.0 && work.busy_s > 0.0;
-        known.then(|| (work.busy_s + work.flush_s.unwrap_or(0.0)) / self.seconds())
-    }
-
-    /// What a device did during the trials, flushes left out; `None` when one of the trials
-    /// does not know, or nothing was counted.
-    pub(crate) fn work_of(&self, name: &str) -> Option<DeviceWork> {
-        let mut sum = DeviceWork::default();
-        for trial in self.trials() {
-            let mut devices = trial.evidence.devices.iter();
-            let device = devices.find(|device| device.name == name)?;
-            sum.add(device);
-            sum.busy_s += device.busy_ms as f64 / 1e3;
-        }
-        (sum.requests > 0.0).then_some(sum)
-    }
-
-    /// What the leaves did during the trials; `None` when one of the trials does
-    /// not know.
-    pub(crate) fn device_work(&self) -> Option<DeviceWork> {
-        let mut sum = DeviceWork::default();
-        for trial in self.trials() {
-            let mut busiest_ms = None;
-            for device in trial.evidence.devices.iter().filter(|d| d.leaf) {
-                sum.add(device);
-                busiest_ms = busiest_ms.max(Some(device.busy_ms));
-            }
-            sum.busy_s += busiest_ms? as f64 / 1e3;
-        }
-        let flushed = |of: fn(&DeviceCounters) -> Option<u64>, unit: f64| {
-            self.sum(|trial| {
-                let counters = flush_counters(&trial.evidence, &self.run().stack)?;
-                let each: Option<u64> = counters.iter().map(|device| of(device)).sum();
-                Some(each? as f64 / unit)
-            })
-        };
-        sum.flushes = flushed(|device| device.flushes, 1.0);
-        sum.flush_s = flushed(|device| device.flush_ms, 1e3);
-        Some(sum)
-    }
-}
-
-impl DeviceWork {
-    fn add(&mut self, device: &DeviceCounters) {
-        self.reads += device.reads as f64;
-        self.requests += (device.reads + device.writes) as f64;
-        self.read_bytes += device.read_bytes as f64;
-        self.bytes += (device.read_bytes + device.write_bytes) as f64;
-        self.waited_s += (device.read_ms + device.write_ms) as f64 / 1e3;
+    /// What the looks at its threads saw; `None` where nobody looked.
+    pub(crate) fn looks(&self) -> Option<Looks> {
+        Looks::of(self.trials().iter().copied())
     }
 }
 

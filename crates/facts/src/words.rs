@@ -2,7 +2,7 @@
 
 use diskfacts_plan::units::{exact_duration, exact_size, rate_digits, show_duration, three_digits};
 use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
-use diskfacts_record::{BlockDevice, Run, TargetKind};
+use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
@@ -128,6 +128,18 @@ pub(crate) fn smartctl<'a>(disks: impl IntoIterator<Item = &'a BlockDevice>) -> 
     list(disks.map(|disk| format!("`smartctl -a {}`", shell(&disk.path))))
 }
 
+/// How to set an attribute of the queue of a device (`queue/read_ahead_kb`), the beginning of a
+/// sentence.
+pub(crate) fn set_attribute(device: Option<&BlockDevice>, attribute: &str, value: &str) -> String {
+    // A partition has no queue of its own.
+    let name = device.map(|device| match (device.kind, device.below.first()) {
+        (DeviceKind::Partition, Some(disk)) => disk,
+        _ => &device.name,
+    });
+    let name = name.map_or_else(|| "DEVICE".to_owned(), |name| name.replace('/', "!"));
+    format!("Type `echo {value} > /sys/block/{name}/{attribute}` as root")
+}
+
 /// Stages within a claim: their names while these are few, else how many; the
 /// finding names them all beside it.
 pub(crate) fn stage_list<T: AsRef<str>>(names: &[T]) -> String {
@@ -141,21 +153,43 @@ pub(crate) fn stage_list<T: AsRef<str>>(names: &[T]) -> String {
 
 /// The plan that a run was told to take by file; `None` for a built-in one.
 fn plan_file(run: &Run) -> Option<&str> {
-    let words = &run.run.command;
-    let given = words.iter().enumerate().find_map(|(i, word)| {
-        if word == "--plan" {
-            words.get(i + 1).map(String::as_str)
-        } else {
-            word.strip_prefix("--plan=")
-        }
-    });
+    let mut typed = options(&run.run.command);
+    let given = typed.find_map(|(option, value)| (option == "--plan").then_some(value));
     // A file may still have the name of the plan that it was made from.
     given.filter(|given| diskfacts_plan::builtin::text(given).is_none())
+}
+
+/// The options among words that were typed, each with its value, or with the next word, which
+/// is no value of an option that takes none.
+fn options(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
+    let typed = words.iter().enumerate();
+    typed.filter_map(|(i, word)| {
+        let next = || Some((word.as_str(), words.get(i + 1)?.as_str()));
+        word.split_once('=').or_else(next)
+    })
 }
 
 /// The command that measures the same again.
 pub(crate) fn measure(run: &Run) -> String {
     typed(&words_without(run, ""))
+}
+
+/// The command that measures this target by another plan: with its size, with the leave to write
+/// that was given before, where the runs are kept, and where the target is made for the run.
+pub(crate) fn measure_by(run: &Run, plan: &str) -> String {
+    const KEPT: [&str; 4] = ["--size", "--loop", "--destroy-data-on", "--store"];
+    let target = if run.target.kind == TargetKind::Imported {
+        // What a document is of may be measured.
+        "TARGET"
+    } else {
+        &run.target.given
+    };
+    let mut words = vec!["measure", target, "--plan", plan];
+    for (option, value) in options(&run.run.command).filter(|(option, _)| KEPT.contains(option)) {
+        words.extend([option, value]);
+    }
+    let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+    typed(&words)
 }
 
 /// The command that measures the same of another target.

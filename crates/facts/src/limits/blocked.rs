@@ -4,7 +4,7 @@
 
 use super::dirty_throttling;
 use super::prelude::*;
-use crate::blocked::{By, Looks, SEEN_MIN};
+use crate::blocked::By;
 use crate::memory_limit::group_limit;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -48,31 +48,23 @@ fn words(by: By) -> Option<(&'static str, &'static str)> {
 }
 
 fn sleeps_elsewhere(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let looks = Looks::of(facts.trials().iter().copied())?;
-    let by = By::ALL
-        .into_iter()
-        .filter(|by| words(*by).is_some())
-        .max_by_key(|by| looks.by(*by))?;
-    let (seen, share) = (looks.by(by), looks.share(by));
-    unless(seen < SEEN_MIN || share < DETAIL)?;
+    let looks = facts.looks()?;
+    let known = By::ALL.into_iter().filter(|by| words(*by).is_some());
+    let by = known.max_by_key(|by| looks.by(*by))?;
+    unless(!looks.often(by))?;
+    let share = looks.share(by);
     // Writers whose group's memory is full of what they wrote wait for that to be written back.
     let is_told = by == By::Memory
         && group_limit(facts.trials()).is_some()
         && dirty_throttling::LIMITER.speaks_of(facts);
     unless(is_told)?;
     let (case, what) = words(by)?;
-    let functions: Vec<String> = looks
-        .blocked
-        .iter()
-        .filter(|one| one.0 == by)
-        .map(|one| format!("{} in `{}`", one.2, one.1))
-        .collect();
+    let functions = looks.blocked.iter().filter(|one| one.0 == by);
+    let functions = functions.map(|one| format!("{} in `{}`", one.2, one.1));
+    let functions: Vec<String> = functions.collect();
     let claim = format!("Operations {what}: {} of the time.", percent(share));
-    let line = format!(
-        "Of {} looks at the threads, one each 10 ms, {seen} saw one blocked: {}.",
-        looks.number,
-        functions.join(", ")
-    );
+    let blocked = format!("blocked: {}.", functions.join(", "));
+    let line = looks.saw(looks.by(by), &blocked);
     let found = Candidate::new(standing(by, share), share, Certain, claim)
         .evidence([line])
         .case(case);

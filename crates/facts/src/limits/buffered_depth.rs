@@ -18,9 +18,9 @@ fn few_reach_the_device(facts: &StageFacts<'_>) -> Option<Candidate> {
     let wanted = facts.outstanding();
     let own_each = facts.workload().queue_depth > 1 && !facts.in_order();
     let waits = facts.spent(&[Spent::Cache])?;
-    let budget = facts.figures.budget.as_ref()?;
-    let with_device = [Spent::Device, Spent::Scheduler, Spent::BlockLayer];
-    let with_device_ns: f64 = with_device.iter().map(|part| budget.mean_ns(*part)).sum();
+    let latency_ns = facts.figures.budget.as_ref()?.latency_ns;
+    let with_device = facts.spent(&[Spent::Device, Spent::Scheduler, Spent::BlockLayer])?;
+    let with_device_ns = with_device * latency_ns;
     // Little's law, of the time that a read is with the devices.
     let with_device = facts.mean_iops()? * with_device_ns / 1e9;
     unless(!own_each || wanted < 2.0 || with_device > FEW * wanted || waits < FEW / 2.0)?;
@@ -29,7 +29,7 @@ fn few_reach_the_device(facts: &StageFacts<'_>) -> Option<Candidate> {
          through the page cache the others wait for their turn in the kernel.",
         ratio(with_device)
     );
-    let [all, there] = [budget.latency_ns, with_device_ns].map(duration);
+    let [all, there] = [latency_ns, with_device_ns].map(duration);
     let line = format!(
         "A read takes {all}, of which {there} with the device; {} of its time it waits for its \
          page without being there.",

@@ -8,9 +8,9 @@
 //! statement it makes, and the most specific kind comes first: what should not be
 //! there before what has to be, and that before the mere shape of the load.
 
-use super::experiment::Settling;
 use super::prelude::DETAIL;
 use crate::claim::Claim;
+use crate::experiment::Settling;
 use diskfacts_record::Confidence;
 use std::cmp::Ordering;
 
@@ -70,9 +70,16 @@ pub(crate) struct LimitPart {
     pub(super) question: Option<String>,
 }
 
-/// A cause that accounts for this share of the time.
-pub(super) fn cause(share: f64, confidence: Confidence, claim: String) -> Candidate {
-    Candidate::new(Standing::cause(share), share, confidence, claim)
+/// A cause that accounts for this share of the time; where that is not known it may be too little
+/// to be the answer.
+pub(super) fn cause(
+    share: impl Into<Option<f64>>,
+    confidence: Confidence,
+    claim: String,
+) -> Candidate {
+    let share = share.into();
+    let standing = share.map_or(Standing::Beside, Standing::cause);
+    Candidate::new(standing, share, confidence, claim)
 }
 
 impl Candidate {

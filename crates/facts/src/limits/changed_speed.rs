@@ -1,14 +1,13 @@
 //! The rate went from one level to another while the stage was measured, and stayed there, went
-//! to and fro between two, or rose or fell all the time. Which of many things did it is not known; that it did, and when, is.
+//! to and fro between two, or rose or fell all the time. Which of many things did it is not known;
+//! that it did, and when, is.
 
-use super::cap::{Cap, FROM_MEMORY};
-use super::other_process;
 use super::prelude::*;
-use super::throttle::show_rate;
-use crate::course;
 use crate::device_physics::no_drives;
+use crate::stage_facts::cap::{Cap, FROM_MEMORY};
 use crate::stage_facts::processor;
-use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step};
+use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step, TwoLevels};
+use crate::stage_facts::shared_device::SharedDevice;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "changed-speed",
@@ -28,6 +27,13 @@ const POINTS: usize = 20;
 /// Share of the time that each of the two levels has at least: of less the figure is that of the
 /// other, and what began or ended like that is a finding about a trial.
 const OF_TIME: f64 = WORTH_A_WORD;
+/// Points for which each of two levels that take turns is held, on average: less is chance.
+const HELD_POINTS: f64 = 3.0;
+/// Standard deviations of a count between the two, of operations that come at random.
+const APART: f64 = 4.0;
+/// Batches of all that is in flight by which two intervals of one rate may differ: one that falls
+/// just within the first, and one just behind the second.
+const BATCHES: f64 = 2.0;
 
 fn rate_stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What is written goes to the cache of a drive first, which is full after a while; and through
@@ -58,17 +64,16 @@ fn stepped(facts: &StageFacts<'_>, step: &Step) -> Option<Candidate> {
     };
     let confidence = processor::not_of_others(facts, low.seconds * (1.0 - 1.0 / times))?;
     let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
-    let [from, to] = [before, after].map(|rate| show_rate(facts, rate));
+    let [from, to] = [before, after].map(|rate| facts.show_rate(rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
+    let (times, explained) = (ratio(times), percent(step.explained));
     let claim = format!(
         "The rate went from {from} to {to} after {at} of this stage and stayed there: the figure \
          is of both."
     );
     let line = format!(
-        "One step, {} times, explains {} of how much the rate scatters, over {at} before it and \
-         {behind} behind it.",
-        ratio(times),
-        percent(step.explained)
+        "One step, {times} times, explains {explained} of how much the rate scatters, over {at} \
+         before it and {behind} behind it."
     );
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
 }
@@ -82,7 +87,7 @@ fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
     let confidence = processor::not_of_others(facts, line.seconds * (1.0 - mean / high))?;
     let share = (line.to < line.from).then_some(1.0 - mean / high);
     let how = if line.to < line.from { "fell" } else { "rose" };
-    let [from, to] = [line.from, line.to].map(|rate| show_rate(facts, rate));
+    let [from, to] = [line.from, line.to].map(|rate| facts.show_rate(rate));
     let claim = format!(
         "The rate {how} all the time, from {from} to {to}: the figure depends on how long is \
          measured."
@@ -95,59 +100,32 @@ fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
 }
 
-/// Points for which each of two levels that take turns is held, on average: less is chance.
-const HELD_POINTS: usize = 3;
-/// Standard deviations of a count between the two, of operations that come at random.
-const APART: f64 = 4.0;
-/// Batches of all that is in flight by which two intervals of one rate may differ: one that falls
-/// just within the first, and one just behind the second.
-const BATCHES: f64 = 2.0;
-
 /// Two levels in turn. Who shares the device by turns is seen by what he moves; and what comes
 /// through the page cache comes in windows.
 fn alternated(facts: &StageFacts<'_>, course: &RateOverTime) -> Option<Candidate> {
-    unless(facts.direct() != Some(true) || other_process::takes_part(facts))?;
-    let rates: Vec<f64> = course.points.iter().map(|(rate, _)| *rate).collect();
-    let levels = course::turns(&rates)?;
-    let (low, high) = (levels.from, levels.to);
-    let cut = f64::midpoint(low, high);
-    let slow = |(rate, _): &(f64, f64)| *rate < cut;
-    let pairs = course.points.windows(2);
-    let turns = pairs.filter(|two| slow(&two[0]) != slow(&two[1])).count();
-    let point_s = course.points.iter().map(|point| point.1).sum::<f64>() / rates.len() as f64;
+    unless(facts.direct() != Some(true) || SharedDevice::of(facts).is_some())?;
+    let levels = TwoLevels::of(course)?;
+    let (low, high, all_s) = (levels.low, levels.high, levels.all_s);
     // Where all that is in flight completes at once, an interval has a batch more or less.
-    let by_chance = (APART * (high * point_s).sqrt()).max(BATCHES * facts.outstanding());
-    let apart = (high - low) * point_s >= by_chance;
-    unless(high < TIMES * low || !apart || HELD_POINTS * turns > rates.len())?;
-    let (mut slow_s, mut all_s, mut off, mut spread) = (0.0, 0.0, 0.0, 0.0);
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    for point in &course.points {
-        let (level, slow_for_s) = if slow(point) {
-            (low, point.1)
-        } else {
-            (high, 0.0)
-        };
-        slow_s += slow_for_s;
-        all_s += point.1;
-        off += (point.0 - level).powi(2);
-        spread += (point.0 - mean).powi(2);
-    }
-    let explained = 1.0 - off / spread;
-    unless(explained < EXPLAINED || slow_s.min(all_s - slow_s) < OF_TIME * all_s)?;
-    let lost_s = slow_s * (1.0 - low / high);
+    let by_chance = (APART * levels.of_point.sqrt()).max(BATCHES * facts.outstanding());
+    unless(high < TIMES * low || levels.apart < by_chance || levels.held < HELD_POINTS)?;
+    unless(
+        levels.explained < EXPLAINED || levels.slow_s.min(all_s - levels.slow_s) < OF_TIME * all_s,
+    )?;
+    let lost_s = levels.slow_s * (1.0 - low / high);
     let confidence = processor::not_of_others(facts, lost_s)?;
-    let [from, to] = [low, high].map(|rate| show_rate(facts, rate));
+    let [from, to] = [low, high].map(|rate| facts.show_rate(rate));
     let claim = format!(
         "The rate went to and fro between {from} and {to}: the figure is of both, by how long each \
          came."
     );
+    let explained = percent(levels.explained);
+    let [slow, all] = [levels.slow_s, all_s].map(seconds);
     let line = format!(
-        "Two levels explain {} of how much the rate scatters; it was on the lower one for {} of {}.",
-        percent(explained),
-        seconds(slow_s),
-        seconds(all_s)
+        "Two levels explain {explained} of how much the rate scatters; it was on the lower one for \
+         {slow} of {all}."
     );
-    let share = Some(lost_s / all_s);
+    let share = lost_s / all_s;
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
 }
 

@@ -2,7 +2,6 @@
 //! the device moves other bytes than those that are counted.
 
 use super::prelude::*;
-use crate::layers::reach::COMPRESSED;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "compression",
@@ -12,7 +11,7 @@ pub(super) const LIMITER: Limiter = Limiter {
 };
 
 fn reads_are_unpacked(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let (encoded, of_file) = encoded(facts)?;
+    let (encoded, of_file) = facts.encoded()?;
     unless(!encoded.is_finite() || encoded < WORTH_A_WORD)?;
     // What is not with the devices is unpacking, by this thread or by those of the kernel, or
     // waits for a processor to do it.
@@ -34,25 +33,6 @@ fn reads_are_unpacked(facts: &StageFacts<'_>) -> Option<Candidate> {
         let read = size(work.read_bytes);
         format!("{issued} were asked for, and the devices read {read}.")
     });
-    let standing = share.map_or(Standing::Beside, Standing::cause);
-    let unpacked = Candidate::new(standing, share, Likely, claim);
-    Some(unpacked.evidence([of_file]).evidence(moved))
-}
-
-/// Share of the file that is encoded, and what says so.
-fn encoded(facts: &StageFacts<'_>) -> Option<(f64, String)> {
-    // SEEK_HOLE tells nothing of it.
-    let extents = facts.run().target.extents.as_ref();
-    let told = extents.and_then(|all| Some((all.encoded_bytes?, all.span_bytes)));
-    if let Some((bytes, span)) = told {
-        let line = format!(
-            "{} of the file's {} are encoded (FIEMAP): compressed, or encrypted.",
-            show_size(bytes),
-            show_size(span)
-        );
-        return Some((bytes as f64 / span as f64, line));
-    }
-    let kind = &facts.run().stack.filesystem.as_ref()?.kind;
-    let line = format!("The filesystem is {kind}, whose data are compressed.");
-    COMPRESSED.contains(&kind.as_str()).then_some((1.0, line))
+    let found = cause(share, Likely, claim);
+    Some(found.evidence([of_file]).evidence(moved))
 }

@@ -38,6 +38,5 @@ pub(super) fn new_places(facts: &StageFacts<'_>, part: f64, claim: String) -> Ca
         Spent::Due,
     ];
     let share = facts.spent(&elsewhere).map(|other| (1.0 - other) * part);
-    let standing = share.map_or(Standing::Beside, Standing::cause);
-    Candidate::new(standing, share, Likely, claim)
+    cause(share, Likely, claim)
 }

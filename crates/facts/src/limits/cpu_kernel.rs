@@ -4,18 +4,13 @@
 //! of the processors do not tell: `/proc/stat` has one sum of it (`proc_stat(5)`).
 
 use super::prelude::*;
-use crate::stage_facts::processor::{self, Machine, Processor};
+use crate::stage_facts::processor::{self, IDLE, Machine, Processor};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-kernel",
     find: kernel_takes_the_processor,
     ..Limiter::ANY
 };
-
-/// Threads of the kernel and of programs that serve a device, of which an operation waits for
-/// a turn: one that hands it on (a loop device's, a filesystem's), one that serves it, one that
-/// completes it, and the one that measures.
-const HAND_OVERS: f64 = 4.0;
 
 fn kernel_takes_the_processor(facts: &StageFacts<'_>) -> Option<Candidate> {
     match processor::of(facts).filter(|processor| !processor.in_user) {
@@ -53,23 +48,11 @@ fn of_thread(facts: &StageFacts<'_>, processor: &Processor) -> Candidate {
 
 /// All processors of the machine, when they were busy and mostly in the kernel.
 fn of_machine(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let machine = Machine::busy(facts)?;
+    let machine = Machine::of(facts).filter(|machine| machine.idle <= IDLE)?;
     let kernel = machine.kernel_ns / machine.all_ns;
     // Where programs had most of it, somebody else computes: that is not I/O.
     unless(facts.workload().rate.is_some() || kernel < 0.5)?;
-    let of_all = |ns: f64| percent(ns / machine.all_ns);
-    let soft = |trial: &Trial| Some(trial.evidence.processors?.soft_interrupt_ns? as f64);
-    let soft = facts.sum(soft).filter(|ns| *ns > 0.0);
-    let soft = soft.map_or_else(String::new, |ns| format!(", soft ones {}", of_all(ns)));
-    let processors = format!(
-        "The processors of the machine were idle in {} of the time; {} went to the kernel, \
-         interrupts ({}{soft}) among it, and {} to programs.",
-        percent(machine.idle),
-        percent(kernel),
-        of_all(machine.interrupt_ns),
-        of_all(machine.user_ns)
-    );
-    let own = own_calls(facts, machine.all_ns);
+    let own = machine.own_calls(facts);
     let calls = own.map(|own| {
         let own = percent(own);
         format!(
@@ -88,33 +71,14 @@ fn of_machine(facts: &StageFacts<'_>) -> Option<Candidate> {
         "The limit is the kernel's work on the processors of this machine, most of it {whose}, \
          not the device."
     );
-    let share = kernel.min(could_wait(facts).unwrap_or(1.0));
-    let found = cause(share, Likely, claim).evidence([processors]);
+    let share = kernel.min(processor::could_wait(facts).unwrap_or(1.0));
+    let found = cause(share, Likely, claim).evidence([machine.evidence(facts)]);
     let found = found.evidence(calls).settled_by(more_streams(facts));
     Some(if is_own {
         found.remedy(fewer_calls(facts))
     } else {
         found.case("others")
     })
-}
-
-/// Share of an operation's time that processors without a moment to spare can have cost it at
-/// most: the threads of the kernel on its way wait for one as long as the threads that measure
-/// do at each turn, and these have the work of their own. `None` where that is not known.
-///
-/// Others may keep the processors busy in the kernel (`dd` between `/dev/zero` and `/dev/null`)
-/// while operations wait for a device and hardly ever for a processor.
-fn could_wait(facts: &StageFacts<'_>) -> Option<f64> {
-    let waited = facts.sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
-    let each_ns = waited / facts.ops() + facts.processor_ns()?;
-    Some((HAND_OVERS * each_ns / facts.each_ns()?).min(1.0))
-}
-
-/// Share of all processors' time (`all_ns`) that went to system calls of the process
-/// that measures.
-fn own_calls(facts: &StageFacts<'_>, all_ns: f64) -> Option<f64> {
-    let of_operation = facts.figures.cpu_system_ns_per_io?;
-    Some(of_operation * facts.iops()? * facts.seconds() / all_ns)
 }
 
 /// Twice the streams settle it, and fewer calls for the same bytes.

@@ -13,11 +13,10 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 fn quota_is_used_up(facts: &StageFacts<'_>) -> Option<Candidate> {
     let quota = cpu_quota::used_up(facts.stage)?;
-    let share = ProcessorWait::of(facts.stage)?.share;
-    unless(share < WORTH_A_WORD)?;
+    let wait = ProcessorWait::of(facts.stage).filter(|wait| wait.share >= WORTH_A_WORD)?;
     let each = quota.quota_ns as f64 / quota.period_ns as f64;
     let processors = ratio_of(each, "processor", "processors");
-    let (folder, waited) = (&quota.folder, percent(share));
+    let (folder, waited) = (&quota.folder, percent(wait.share));
     let times = [quota.quota_ns, quota.period_ns, quota.throttled_ns];
     let [allowed, period, throttled] = times.map(show_duration);
     let claim = format!(
@@ -31,20 +30,14 @@ fn quota_is_used_up(facts: &StageFacts<'_>) -> Option<Candidate> {
              (cpu.stat).",
             quota.throttled_periods, quota.periods
         ),
-        format!(
-            "The threads that did the operations were ready to run and did not run for {waited} \
-             of the time: the kernel's account of each of them."
-        ),
+        wait.evidence("did not run"),
     ];
     let remedy = format!(
         "Raise `cpu.max` (version 1: `cpu.cfs_quota_us`) of {folder}, or the limit of the service \
          or container that set it; or measure from another control group."
     );
-    Some(
-        cause(share, Certain, claim)
-            .evidence(evidence)
-            .remedy(remedy),
-    )
+    let found = cause(wait.share, Certain, claim);
+    Some(found.evidence(evidence).remedy(remedy))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The device does as many at once as it can: more in flight only waits longer.
 
-use super::cap::Cap;
-use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung, alone};
 use super::prelude::*;
-use super::scheduler_turns;
+use crate::stage_facts::cap::Cap;
+use crate::stage_facts::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung, alone};
+use crate::stage_facts::scheduler_turns::Turns;
 use std::ops::RangeInclusive;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -22,21 +22,16 @@ const SEVERAL: f64 = 3.0;
 fn more_only_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What is held at a pace while the device idles is not full, nor what its scheduler
     // keeps from it.
-    unless(!facts.agrees() || Cap::of(facts).is_some() || scheduler_turns::hold_back(facts))?;
+    unless(!facts.agrees() || Cap::of(facts).is_some() || Turns::of(facts).is_some())?;
     let ladder = Ladder::of(facts)?;
-    let place = ladder.place();
-    // What is called nearly full leaves room for as much as is worth having more in flight
-    // for; what is called full does all but what another is as good without.
-    let most = match place {
-        Place::NearlyFull => MORE,
-        Place::Room | Place::Full(_) | Place::Behind | Place::Deepest => 1.0 / ENOUGH,
-    };
-    let found = match place {
+    let (found, most) = match ladder.place() {
         Place::Room => return None,
-        Place::NearlyFull => a_little_more(&ladder),
-        Place::Full(deeper) => more_are_no_faster(&ladder.own, deeper),
-        Place::Behind => fewer_are_as_fast(&ladder),
-        Place::Deepest => waiting(facts, &ladder)?,
+        // What is called nearly full leaves room for as much as is worth having more in flight
+        // for; what is called full does all but what another is as good without.
+        Place::NearlyFull => (a_little_more(&ladder), MORE),
+        Place::Full(deeper) => (more_are_no_faster(&ladder, deeper), 1.0 / ENOUGH),
+        Place::Behind => (fewer_are_as_fast(&ladder), 1.0 / ENOUGH),
+        Place::Deepest => (waiting(facts, &ladder)?, 1.0 / ENOUGH),
     };
     let stages = facts
         .stages()
@@ -68,35 +63,20 @@ fn a_little_more(ladder: &Ladder) -> Candidate {
          {longer} times as long.",
         best.depth
     );
-    let remedy = format!(
-        "Measured: {}; these {} lose {} of it.",
-        ladder.advice(),
-        own.depth,
-        percent(1.0 - own.iops / best.iops)
-    );
+    let lost = percent(1.0 - own.iops / best.iops);
+    let rest = format!("; these {} lose {lost} of it.", own.depth);
     load(Likely, claim)
-        .evidence([compared(best, own)])
-        .remedy(remedy)
+        .evidence([own.beside(best)])
+        .remedy(measured(ladder, &rest))
 }
 
 /// A stage with fewer in flight does as much.
 fn fewer_are_as_fast(ladder: &Ladder) -> Candidate {
-    let (own, fewer, best) = (&ladder.own, ladder.knee(), ladder.best());
-    let slower = if best.iops >= MORE * own.iops {
+    let (own, fewer) = (&ladder.own, ladder.knee());
+    let slower = if ladder.best().iops >= MORE * own.iops {
         "make it slower"
     } else {
         "do not make it faster"
-    };
-    let measured = if fewer.depth < best.depth {
-        fewer.reaches(best)
-    } else {
-        format!(
-            "{} in flight do most; these {} reach {} of that at {} times the latency",
-            fewer.depth,
-            own.depth,
-            percent(own.iops / fewer.iops),
-            own.against(fewer).1
-        )
     };
     let claim = format!(
         "The device is saturated by {} in flight: more of them wait, and {slower}.",
@@ -104,36 +84,29 @@ fn fewer_are_as_fast(ladder: &Ladder) -> Candidate {
     );
     let [here, there] = [own.latency_ns, fewer.latency_ns].map(duration);
     let latencies = format!("The mean latency is {here} here and {there} there.");
+    let rest = ". Beyond that only another device, or several of them, do more.";
     load(Likely, claim)
-        .evidence([compared(own, fewer), latencies])
-        .remedy(format!(
-            "Measured: {measured}. Beyond that only another device, or several of them, do more."
-        ))
+        .evidence([fewer.beside(own), latencies])
+        .remedy(measured(ladder, rest))
 }
 
 /// A stage with more in flight does no more.
-fn more_are_no_faster(own: &Rung, more: &Rung) -> Candidate {
+fn more_are_no_faster(ladder: &Ladder, more: &Rung) -> Candidate {
+    let own = &ladder.own;
     let at_once = if own.depth > 1.0 {
         format!("is saturated by these {} in flight", own.depth)
     } else {
         "does one at a time".into()
     };
-    let measured = if own.iops < more.iops {
-        own.reaches(more)
-    } else {
-        format!(
-            "{} in flight reach {} of this rate at {} times its latency",
-            more.depth,
-            percent(more.iops / own.iops),
-            more.against(own).1
-        )
-    };
     let claim = format!("The device {at_once}: more of them wait, and do not make it faster.");
+    let rest = ". Only another device, or several of them, do more.";
     load(Likely, claim)
-        .evidence([compared(more, own)])
-        .remedy(format!(
-            "Measured: {measured}. Only another device, or several of them, do more."
-        ))
+        .evidence([own.beside(more)])
+        .remedy(measured(ladder, rest))
+}
+
+fn measured(ladder: &Ladder, rest: &str) -> String {
+    format!("Measured: {}{rest}", ladder.advice())
 }
 
 /// Latency grew with the depth, and no other depth was measured that would tell where the
@@ -168,7 +141,7 @@ fn waiting(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Candidate> {
     );
     let found = load(Possible, claim)
         .evidence([longer])
-        .evidence(fewest.map(|fewer| compared(own, fewer)))
+        .evidence(fewest.map(|fewer| fewer.beside(own)))
         .evidence([at_once]);
     // With less than the next fewer the loss is larger than what a depth is chosen for; where
     // that is the only one, nothing is said of it.
@@ -181,17 +154,4 @@ fn waiting(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Candidate> {
         )),
         None => found.case("knee-unknown"),
     })
-}
-
-/// Two depths and what each does.
-fn compared(deeper: &Rung, shallower: &Rung) -> String {
-    format!(
-        "Operations/s: {} with {} in flight ({}), {} with {} ({}).",
-        rate_digits(shallower.iops),
-        shallower.depth,
-        shallower.label,
-        rate_digits(deeper.iops),
-        deeper.depth,
-        deeper.label
-    )
 }

@@ -3,6 +3,7 @@
 
 use super::copy_on_write::new_places;
 use super::prelude::*;
+use crate::holes::empty_share;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "first-write",
@@ -14,17 +15,16 @@ pub(super) const LIMITER: Limiter = Limiter {
 fn writes_to_no_place(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Then it is the journal, which says so itself.
     unless(facts.workload().sync.each_write())?;
-    let extents = facts.run().target.extents.as_ref()?;
-    // Lseek tells holes alone.
-    let unwritten_bytes = extents.unwritten_bytes.unwrap_or(0);
-    let new_bytes = extents.hole_bytes + unwritten_bytes;
-    let new = new_bytes as f64 / extents.span_bytes as f64;
-    unless(!new.is_finite() || new < WORTH_A_WORD)?;
+    let target = &facts.run().target;
+    let new = empty_share(target).filter(|share| *share >= WORTH_A_WORD)?;
     let claim = format!(
         "{} of it was never written: the filesystem below has to find a place for what is written \
          there, and to write down where.",
         percent(new)
     );
+    let extents = target.extents.as_ref()?;
+    // Lseek tells holes alone.
+    let unwritten_bytes = extents.unwritten_bytes.unwrap_or(0);
     let [holes, unwritten, span] =
         [extents.hole_bytes, unwritten_bytes, extents.span_bytes].map(show_size);
     let line = format!(

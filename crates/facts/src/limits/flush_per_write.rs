@@ -1,8 +1,9 @@
 //! Each write pays for a flush of the drive's cache.
 
+use super::journal;
 use super::prelude::*;
-use super::{journal, other_process, positioning, rotation};
 use crate::device_physics::no_drives;
+use crate::journal::Commits;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "flush-per-write",
@@ -36,10 +37,8 @@ fn each_write_flushes(facts: &StageFacts<'_>) -> Option<Candidate> {
     let share = (cost_ns / latency_ns).min(1.0);
     // On a platter the flush is a wait for the platter, which says more, where it may be said.
     let several = |(_, for_each): (f64, f64)| for_each > SEVERAL;
-    let turning = no_drives(facts.run()).is_none()
-        && (rotation::LIMITER.speaks_of(facts)
-            || positioning::POSITIONING.speaks_of(facts)
-            || facts.rotates() == Some(true) && facts.flushes().is_some_and(several));
+    let several = facts.rotates() == Some(true) && facts.flushes().is_some_and(several);
+    let turning = no_drives(facts.run()).is_none() && (several || facts.waits_for_the_platter());
     let standing = Standing::cause(share).only_if(!turning);
     let of_time = percent(share);
     let [all, flush] = [latency_ns, cost_ns].map(duration);
@@ -68,14 +67,12 @@ fn each_write_flushes(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn counted(facts: &StageFacts<'_>) -> Option<Cost> {
     let (mean_ns, all_for_each) = facts.flushes()?;
     // Commits that others asked for have flushes of their own.
-    let of_others = other_process::commits(facts).map_or(0, |commits| commits.others());
+    let of_others = Commits::beside(facts.trials(), facts.run());
+    let of_others = of_others.map_or(0, |commits| commits.others());
     let for_each = all_for_each - of_others as f64 / facts.ops();
     // Those beyond one for each sync are the journal's, where it writes for each.
-    let for_each = if journal::LIMITER.speaks_of(facts) {
-        for_each.min(1.0)
-    } else {
-        for_each
-    };
+    let by_journal = journal::LIMITER.speaks_of(facts);
+    let for_each = for_each.min(if by_journal { 1.0 } else { f64::INFINITY });
     // Who shares one waits for all of it, and for the one that is under way before it.
     let shared_ns = facts.spent(&[Spent::Flush]).zip(facts.latency_ns());
     let shared_ns = shared_ns.filter(|_| facts.outstanding() > 1.0);

@@ -7,10 +7,11 @@
 //! prediction is made only up to what some stage of the run shows the device to do: beyond that
 //! nobody knows what is next, and the share of the time is all that is said.
 
-use super::ladder::Ladder;
 use super::one_at_a_time;
 use super::prelude::*;
-use super::tested::{self, Ratio};
+use crate::stage_facts::ladder::Ladder;
+use crate::stage_facts::reference::most_iops;
+use crate::tested_claims::{self, Ratio};
 use diskfacts_record::{Gain, GainBasis};
 
 /// Share of the time from which on nothing is predicted: what would be next then is all that
@@ -29,10 +30,10 @@ pub(super) fn of(limiter: &str, facts: &StageFacts<'_>, candidate: &Candidate) -
         .or_else(|| by_time(facts, candidate))
 }
 
-fn measured(with: String, ratio: &Ratio) -> Gain {
+fn measured(with: String, times: f64, interval: [f64; 2]) -> Gain {
     Gain {
-        times: ratio.estimate,
-        interval: ratio.interval,
+        times,
+        interval,
         basis: GainBasis::Measured,
         with,
     }
@@ -40,9 +41,9 @@ fn measured(with: String, ratio: &Ratio) -> Gain {
 
 /// What the run measured to test it.
 fn by_test(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
-    let (test, ratio) = tested::gain(facts, limiter)?;
+    let (test, ratio) = tested_claims::gain(facts, limiter)?;
     let with = format!("without it ({})", test.prediction.changed);
-    Some(measured(with, &ratio))
+    Some(measured(with, ratio.estimate, ratio.interval))
 }
 
 /// What another stage measured with more in flight.
@@ -51,14 +52,10 @@ fn by_depth(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
     let ladder = is_depth.then(|| Ladder::of(facts)).flatten()?;
     let deeper = ladder.best_deeper()?;
     // The interval is of all trials; the figure is that of the medians, which the tables show.
-    let [low, high] = tested::ratio_of(&ladder.own.rates, &deeper.rates)?.interval;
+    let [low, high] = Ratio::of(&ladder.own.rates, &deeper.rates)?.interval;
     let times = deeper.iops / ladder.own.iops;
-    let ratio = Ratio {
-        estimate: times,
-        interval: [low.min(times), high.max(times)],
-    };
     let with = format!("with {} in flight ({})", deeper.depth, deeper.label);
-    Some(measured(with, &ratio))
+    Some(measured(with, times, [low.min(times), high.max(times)]))
 }
 
 /// What follows from its share of the time. What the rate would be is one figure; how many
@@ -72,7 +69,7 @@ fn by_time(facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
         .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
     let times = 1.0 / (1.0 - share);
     let rate = &facts.figures.iops;
-    unless(times * rate.median > AS_SHOWN * shown_iops(facts)?)?;
+    unless(times * rate.median > AS_SHOWN * most_iops(facts)?)?;
     let [low, high] = rate.ci95.unwrap_or([rate.min, rate.max]);
     let of = |measured: f64| (times * rate.median / measured).max(1.0);
     (low > 0.0).then(|| Gain {
@@ -81,23 +78,6 @@ fn by_time(facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
         basis: GainBasis::Predicted,
         with: "without it".to_owned(),
     })
-}
-
-/// The most operations a second of this stage's size that the run shows the device to do: as
-/// many of at least that size, and of a large transfer as many bytes.
-fn shown_iops(facts: &StageFacts<'_>) -> Option<f64> {
-    let block = facts.workload().block_size;
-    let of_bytes = |other: &StageFacts<'_>| Some(other.flow()? / block as f64);
-    facts
-        .all()
-        .filter(StageFacts::reaches_device)
-        .filter_map(|other| {
-            let is_as_large = other.workload().block_size >= block;
-            let of_bytes = of_bytes(&other).filter(|_| facts.flows());
-            let of_operations = other.iops().filter(|_| is_as_large);
-            of_bytes.into_iter().chain(of_operations).reduce(f64::max)
-        })
-        .reduce(f64::max)
 }
 
 #[cfg(test)]

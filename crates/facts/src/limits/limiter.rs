@@ -109,13 +109,8 @@ impl Limiter {
 
     /// Share of a stage's time that it can account for at most, by the parts of the time.
     pub(crate) fn share_at_most(&self, facts: &StageFacts<'_>) -> f64 {
-        let Some(budget) = facts.figures.budget.as_ref() else {
-            return 1.0;
-        };
-        let elsewhere = budget.parts.iter();
-        let elsewhere = elsewhere.filter(|one| self.not_in.contains(&one.part));
-        let elsewhere_ns: f64 = elsewhere.map(|one| one.mean_ns).sum();
-        (1.0 - elsewhere_ns / budget.latency_ns).clamp(0.0, 1.0)
+        let elsewhere = facts.spent(self.not_in).unwrap_or(0.0);
+        (1.0 - elsewhere).clamp(0.0, 1.0)
     }
 
     /// What it says of a stage as it stands in the record.

@@ -1,8 +1,8 @@
 //! The scheduler lets others go first, because this process asks for it: its I/O class is idle,
 //! or its level is below that of everybody else (`ionice(1)`, `IOSchedulingClass=` of a service).
 
-use super::other_process;
 use super::prelude::*;
+use crate::stage_facts::shared_device::SharedDevice;
 use diskfacts_plan::IoPriority;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -36,13 +36,12 @@ fn others_go_first(facts: &StageFacts<'_>) -> Option<Candidate> {
         puts_behind(scheduler, priority).then_some((&device.name, scheduler))
     })?;
     // With nobody else there it waits for nobody.
-    let others = other_process::on_device(facts)?;
+    let others = SharedDevice::of(facts)?;
     let claim = format!(
         "This process has the I/O priority {priority}: {scheduler}, the scheduler of {device}, \
          serves others first, and they used it."
     );
     let line = format!("The threads had {priority}, which the plan does not ask for (ioprio_get).");
-    let share = others.kind.share?;
-    let found = cause(share, Likely, claim).evidence([line]);
+    let found = cause(others.share?, Likely, claim).evidence([line]);
     Some(found.evidence(others.evidence))
 }

@@ -1,10 +1,11 @@
 //! Large transfers run at the rate of the medium.
 
-use super::interface::{self, larger_block};
 use super::prelude::*;
-use super::tested;
+use crate::experiment::larger_block;
 use crate::revolution::Spindle;
+use crate::stage_facts::links::FullLink;
 use crate::stage_facts::spindle::stream_rate;
+use crate::tested_claims;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "media-rate",
@@ -38,16 +39,14 @@ fn gaps_pass_by(facts: &StageFacts<'_>) -> Option<Candidate> {
     let (each_ns, block) = (facts.each_ns()?, facts.workload().block_size as f64);
     let distance = passing * each_ns / 1e9;
     let [passing_shown, best_shown] = [passing, best].map(show_throughput);
+    let ([block, distance], each) = ([block, distance].map(size), duration(each_ns));
     let claim = format!(
-        "The gaps pass under the head too: {} every {} are {passing_shown} of the medium.",
-        size(block),
-        size(distance)
+        "The gaps pass under the head too: {block} every {distance} are {passing_shown} of the \
+         medium."
     );
     let line = format!(
-        "{} per operation for {}, of which {} are wanted; in order the disk moves {best_shown}.",
-        duration(each_ns),
-        size(distance),
-        size(block)
+        "{each} per operation for {distance}, of which {block} are wanted; in order the disk moves \
+         {best_shown}."
     );
     let pair = ("half-the-distance", "as-it-was");
     let halved = facts.as_it_was().and(pair.0, |w| {
@@ -68,8 +67,8 @@ fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     let is_platter = turning == Some(true);
     // Of the one rate of flash behind a link that ends there, the link is what is known, unless
     // a test has refuted it.
-    let link = interface::LIMITER;
-    unless(!is_platter && !tested::is_refuted(facts, link.name) && link.speaks_of(facts))?;
+    let at_link = !tested_claims::is_refuted(facts, "interface") && FullLink::of(facts).is_some();
+    unless(!is_platter && at_link)?;
     let rate = facts.flow()?;
     let best = facts.best_flow()?;
     let least = if turning == Some(false) {
@@ -77,35 +76,27 @@ fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     } else {
         OF_BEST_ZONE
     };
-    let here = best_here(facts).unwrap_or(rate);
+    let here = facts.best_flow_here().unwrap_or(rate);
     unless(rate < least * best || rate < OF_BEST_HERE * here || rate < RATE_MIN)?;
-    let in_flight = facts.workload().block_size as f64 * facts.outstanding();
+    let in_flight = size(facts.workload().block_size as f64 * facts.outstanding());
     let [moves, most] = [rate, best].map(show_throughput);
-    let mut evidence = vec![format!(
-        "{moves} with {} in flight: seek time is negligible.",
-        size(in_flight)
-    )];
     // What stayed in memory is not the medium's.
     let share = rate / best * (1.0 - facts.memory_share());
-    if best > rate * 1.02 {
-        let of_it = percent(share);
-        evidence.push(format!(
-            "The fastest stage in the same direction moves {most}: {of_it} of it."
-        ));
-    }
-    if is_platter && facts.leaves().all(|leaf| leaf.layout.is_none()) {
-        let spindle = Spindle::of(facts);
+    let of_it = percent(share);
+    let fastest = (best > rate * 1.02)
+        .then(|| format!("The fastest stage in the same direction moves {most}: {of_it} of it."));
+    let in_array = facts.leaves().any(|leaf| leaf.layout.is_some());
+    let spindle = (is_platter && !in_array).then(|| Spindle::of(facts));
+    let turns = spindle.map(|spindle| {
         let each = size(rate * spindle.turn_ns() / 1e9 / facts.disks());
         let rpm = spindle.rpm;
-        evidence.push(format!(
-            "At {rpm} rpm that is {each} under the head in each revolution."
-        ));
-        evidence.push(spindle.source);
-    }
+        let line = format!("At {rpm} rpm that is {each} under the head in each revolution.");
+        [line, spindle.source]
+    });
     let busy = facts.busy().filter(|busy| *busy > 0.0);
-    evidence.extend(busy.map(|busy| format!("The device was busy {} of the time.", percent(busy))));
+    let busy_line = busy.map(|busy| format!("The device was busy {} of the time.", percent(busy)));
     let what = match turning {
-        Some(true) if is_array(facts) => "the platters of the array together",
+        Some(true) if in_array || facts.disks() > 1.0 => "the platters of the array together",
         Some(true) => "the platter passing under the head",
         Some(false) => "its flash",
         None => "its medium",
@@ -113,25 +104,15 @@ fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     let claim = format!("{moves} is the rate of {what}.");
     let share = share * busy.unwrap_or(1.0);
     let found = Candidate::new(Standing::Nature, share, likely_if(is_platter), claim)
-        .evidence(evidence)
+        .evidence([format!(
+            "{moves} with {in_flight} in flight: seek time is negligible."
+        )])
+        .evidence(fastest)
+        .evidence(turns.into_iter().flatten())
+        .evidence(busy_line)
         .settled_by(more_at_a_time(facts))
         .case_if(is_platter, "platter");
     Some(found)
-}
-
-/// Whether several disks, of which the kernel shows one, move the bytes.
-fn is_array(facts: &StageFacts<'_>) -> bool {
-    facts.disks() > 1.0 || facts.leaves().any(|leaf| leaf.layout.is_some())
-}
-
-/// The largest rate in order in this direction from the same place on a platter.
-fn best_here(facts: &StageFacts<'_>) -> Option<f64> {
-    let own = facts.workload();
-    let here = facts.alike(&[Same::Operation]).filter(|other| {
-        let theirs = other.workload();
-        theirs.offset == own.offset && theirs.span == own.span && other.in_order()
-    });
-    here.filter_map(|other| other.flow()).reduce(f64::max)
 }
 
 /// Gives the device more to do at a time, in either way.

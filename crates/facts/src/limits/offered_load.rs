@@ -2,6 +2,7 @@
 //! what was asked, and says nothing of what the target can do.
 
 use super::prelude::*;
+use crate::figures::without_histograms;
 use crate::open_loop::OpenLoop;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -15,7 +16,11 @@ fn rate_was_kept(facts: &StageFacts<'_>) -> Option<Candidate> {
     let [asked, done] = [open.asked, open.done].map(rate_digits);
     let kept = percent(open.done / open.asked);
     let kept = format!("{asked} operations a second were asked for, {done} were done: {kept}.");
-    let each = service_ns(facts).map(|ns| {
+    // From submission to completion.
+    let latencies = facts.trials().iter();
+    let latencies = latencies.map(|trial| trial.latency_service_ns.unwrap_or(trial.latency_ns));
+    let mean_ns = without_histograms(latencies).and_then(|all| all.mean);
+    let each = mean_ns.filter(|ns| ns.is_finite()).map(|ns| {
         format!(
             "Each took {}: {done} a second times that is {:.2} in flight on average, of {} allowed.",
             duration(ns),
@@ -32,15 +37,4 @@ fn rate_was_kept(facts: &StageFacts<'_>) -> Option<Candidate> {
         .evidence(each)
         .settled_by(facts.stages().and("closed-loop", |_| ()));
     Some(found)
-}
-
-/// Mean time from submission to completion, weighted by the operations, ns.
-fn service_ns(facts: &StageFacts<'_>) -> Option<f64> {
-    let latency = |trial: &Trial| trial.latency_service_ns.unwrap_or(trial.latency_ns);
-    let sum = facts.sum(|trial| {
-        let mean = latency(trial).mean.filter(|mean| mean.is_finite())?;
-        Some(mean * latency(trial).samples as f64)
-    })?;
-    let samples = facts.sum(|trial| Some(latency(trial).samples as f64))?;
-    (samples > 0.0).then(|| sum / samples)
 }

@@ -1,9 +1,13 @@
 //! Memory of the host served the bytes, or took them: the figure is not the disk's.
 
+use super::partial_pages;
 use super::prelude::*;
-use super::{cgroup_throttle, dirty_throttling, evicted, holes, partial_pages};
 use crate::cpu_quota;
+use crate::holes;
 use crate::layers::is_mounted_sync;
+use crate::stage_facts::evicted::Evicted;
+use crate::stage_facts::io_limit;
+use crate::stage_facts::write_back::DirtyWaiting;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "page-cache",
@@ -35,16 +39,16 @@ fn memory_serves_it(facts: &StageFacts<'_>) -> Option<Candidate> {
         all || (memory >= 0.5 && idle)
     } else {
         memory >= 0.5
-            && !dirty_throttling::is_waited_for(facts)
+            && DirtyWaiting::of(facts).is_none()
             && !partial_pages::LIMITER.speaks_of(facts)
             && !is_mounted_sync(facts.stack())
     };
     // The memory behind a loop device is fast, and a limit in front of it holds all
     // the same; so does one on the processor that copies.
-    let held = holes::are_read(facts)
-        || cgroup_throttle::is_reached(facts)
+    let held = holes::share_of_reads(facts).is_some_and(|share| share >= WORTH_A_WORD)
+        || io_limit::is_reached(facts)
         || cpu_quota::holds_back(facts.stage)
-        || evicted::is_waited_for(facts);
+        || Evicted::of(facts).is_some_and(|evicted| evicted.share() >= Standing::CAUSE_MIN);
     let standing = Standing::NotTheDevice.only_if(by_memory && !held);
     let share = match busy {
         Some(busy) if reads && !all => 1.0 - busy,

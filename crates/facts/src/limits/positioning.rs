@@ -5,7 +5,7 @@
 //! operation at a time, and the figures do not tell them apart.
 
 use super::prelude::*;
-use super::visit::{Visit, near};
+use crate::stage_facts::visit::Visit;
 
 pub(super) const SEEK: Limiter = Limiter {
     name: "seek",
@@ -39,7 +39,7 @@ fn arm_moves(facts: &StageFacts<'_>) -> Option<Candidate> {
     let confidence = likely_if(visit.spindle.known);
     let found = Candidate::new(Standing::Nature, share, confidence, claim)
         .evidence([sum, anywhere, visit.spindle.source])
-        .settled_by(near(facts).without(("near", "anywhere"), Iops, share));
+        .settled_by(facts.near().without(("near", "anywhere"), Iops, share));
     Some(found)
 }
 
@@ -80,6 +80,6 @@ fn arm_and_platter_move(facts: &StageFacts<'_>) -> Option<Candidate> {
     // One time, less what is assumed of two parts: the rest need not be arm and platter.
     let found = Candidate::new(Standing::Nature, share, Possible, claim)
         .evidence(evidence)
-        .settled_by(near(facts).without(("near", "anywhere"), Iops, of_arm));
+        .settled_by(facts.near().without(("near", "anywhere"), Iops, of_arm));
     Some(found)
 }

@@ -8,7 +8,9 @@
 
 use super::prelude::*;
 use super::queue::set;
-use super::reference::{best_sequential_read, small_read_ns};
+use crate::stage_facts::processor;
+use crate::stage_facts::read_ahead_window::Window;
+use crate::stage_facts::reference::{best_sequential_read, small_read_ns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "read-ahead",
@@ -34,57 +36,33 @@ const PROPOSED_MAX: f64 = 64.0 * 1024.0 * 1024.0;
 /// the kernel's default, 128 KiB.
 const DEFAULT_BYTES: u64 = 128 << 10;
 
-/// What would go away with a larger window.
-struct Gain {
-    share: f64,
-    /// Bytes per second that are possible, where the run shows it.
-    possible: Option<f64>,
-    /// Latency that does not depend on the size of the window, ns.
-    latency_ns: f64,
-    confidence: Confidence,
-    line: String,
-}
-
 fn window_is_too_small(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let workload = facts.workload();
-    let through = matches!(workload.cache, CacheMode::Buffered | CacheMode::Cold);
-    unless(!facts.in_order() || !through)?;
-    let device = facts.stack().top()?;
-    let window = device.read_ahead_bytes?;
-    let work = facts.device_work().filter(|work| work.reads >= 1.0)?;
-    let rate = facts.rate()?;
-    let request = work.read_bytes / work.reads;
-    let latency_ns = work.waited_s * 1e9 / work.requests;
-    // A reader that asks for more than a window at once gets it at once.
-    let unit = (window as f64).max(workload.block_size as f64).max(4096.0);
-    // Bytes under way, on average.
-    let in_flight = work.waited_s / facts.seconds() * request;
-    let readers = f64::from(workload.streams.max(1)) * f64::from(workload.queue_depth.max(1));
-    unless(in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * facts.seconds())?;
-    let gain = gain(facts, rate, latency_ns, window)?;
-    let needed = gain.possible.map(|rate| rate * gain.latency_ns / 1e9);
+    let window = Window::of(facts)?;
+    unless(window.windows > WINDOWS || facts.busy()? < DEVICE_BUSY)?;
+    let (share, confidence, by, possible) = gain(facts, &window)?;
+    let needed = possible.map(|(rate, ns)| rate * ns / 1e9);
     // No larger one is proposed than this: then the window is not what is too small.
-    let proposed = Some(proposed(window, needed)).filter(|bytes| *bytes > window)?;
-    let (has, took) = (show_size(window), duration(latency_ns));
-    let [request, under_way] = [request, in_flight].map(size);
+    let proposed = Some(proposed(window.bytes, needed)).filter(|bytes| *bytes > window.bytes)?;
+    let (has, took) = (show_size(window.bytes), duration(window.latency_ns));
+    let [request, under_way] = [window.request_bytes, window.in_flight_bytes].map(size);
     let sums = [
         format!(
             "The window of {} is {has}; the device was asked for {request} at a time, and took \
              {took} for that.",
-            device.name
+            window.device.name
         ),
         format!(
             "{under_way} were under way on average; {under_way} / {took} is {}.",
-            show_throughput(in_flight / latency_ns * 1e9)
+            show_throughput(window.in_flight_bytes / window.latency_ns * 1e9)
         ),
-        gain.line,
+        by,
     ];
-    let needed = needed.zip(gain.possible).map(|(needed, possible)| {
+    let needed = possible.map(|(rate, ns)| {
         format!(
             "{} times {} are {} that have to be under way.",
-            show_throughput(possible),
-            duration(gain.latency_ns),
-            size(needed)
+            show_throughput(rate),
+            duration(ns),
+            size(rate * ns / 1e9)
         )
     });
     let stages = facts.stages().and("large-direct-reads", |w| {
@@ -104,8 +82,8 @@ fn window_is_too_small(facts: &StageFacts<'_>) -> Option<Candidate> {
     );
     let kib = (proposed / 1024).to_string();
     let key = format!("read_ahead = \"{}\"", exact_size(proposed));
-    let set = set(facts, device, ("queue/read_ahead_kb", &kib), &key);
-    let found = cause(gain.share, gain.confidence, claim)
+    let set = set(facts, window.device, ("queue/read_ahead_kb", &kib), &key);
+    let found = cause(share, confidence, claim)
         .evidence(sums)
         .evidence(needed)
         .settled_by(stages)
@@ -122,53 +100,42 @@ fn proposed(window: u64, needed: Option<f64>) -> u64 {
     (bytes.min(PROPOSED_MAX) as u64).next_power_of_two()
 }
 
-/// Bytes per second that the threads of the stage could take if they never waited for the
-/// device: by their time on a processor, and that for which they were ready and had none.
-fn by_processor(facts: &StageFacts<'_>) -> Option<f64> {
-    let waited = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64;
-    let waited_ns = facts.sum(|trial| Some(waited(trial)))?;
-    let each_ns = facts.processor_ns()? + waited_ns / facts.ops();
-    let streams = f64::from(facts.workload().streams.max(1));
-    let rate = streams * facts.workload().block_size as f64 / each_ns * 1e9;
-    (rate.is_finite() && rate > 0.0).then_some(rate)
-}
+/// Bytes per second that are possible, where another stage shows it, and the latency that does
+/// not depend on the size of the window, ns.
+type Reachable = Option<(f64, f64)>;
 
-fn gain(facts: &StageFacts<'_>, rate: f64, latency_ns: f64, window: u64) -> Option<Gain> {
+/// Share of the time that would go away with a larger window, how sure that is, and by which figure.
+fn gain(
+    facts: &StageFacts<'_>,
+    window: &Window<'_>,
+) -> Option<(f64, Confidence, String, Reachable)> {
+    let (rate, latency_ns) = (facts.rate()?, window.latency_ns);
     let small = small_read_ns(facts);
-    let by_itself = |share: f64, confidence: Confidence, line: String| Gain {
-        share,
-        possible: None,
-        latency_ns,
-        confidence,
-        line,
-    };
     if let Some((label, better)) = best_sequential_read(facts) {
         // However large its window, the reader copies what it reads.
-        let possible = better.min(by_processor(facts).unwrap_or(f64::INFINITY));
-        let share = (1.0 - rate / possible).max(0.0);
-        let [reached, lets] = [better, possible].map(show_throughput);
-        let lets = if possible < better {
+        let by_processor = processor::rate_without_device(facts);
+        let most = better.min(by_processor.unwrap_or(f64::INFINITY));
+        unless(most <= FASTER * rate)?;
+        let [reached, lets] = [better, most].map(show_throughput);
+        let lets = if most < better {
             format!(", of which the processor lets this reader have {lets}")
         } else {
             String::new()
         };
-        return (possible > FASTER * rate).then(|| Gain {
-            share,
-            possible: Some(possible),
-            latency_ns: small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns)),
-            confidence: Likely,
-            line: format!(
-                "{label} reached {reached}{lets}: {} of the time would be saved at that rate.",
-                percent(share)
-            ),
-        });
+        let share = (1.0 - rate / most).max(0.0);
+        let line = format!(
+            "{label} reached {reached}{lets}: {} of the time would be saved at that rate.",
+            percent(share)
+        );
+        let fixed_ns = small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns));
+        return Some((share, Likely, line, Some((most, fixed_ns))));
     }
     if facts.rotates() != Some(false) {
+        unless(latency_ns < REVOLUTION_NS || window.bytes > DEFAULT_BYTES)?;
         let line = "Read in order, a request has no reason to wait for the arm or the platter; \
                     between two windows the platter turns on.";
         let share = 1.0 - REVOLUTION_NS / latency_ns / 2.0;
-        return (latency_ns >= REVOLUTION_NS && window <= DEFAULT_BYTES)
-            .then(|| by_itself(share, Possible, line.to_owned()));
+        return Some((share, Possible, line.to_owned(), None));
     }
     if let Some((label, ns)) = small {
         // Of the time of a request, what a small one takes is not for its bytes.
@@ -179,11 +146,10 @@ fn gain(facts: &StageFacts<'_>, rate: f64, latency_ns: f64, window: u64) -> Opti
             duration(ns),
             percent(share)
         );
-        return Some(by_itself(share, Likely, line));
+        return Some((share, Likely, line, None));
     }
-    (window < DEFAULT_BYTES).then(|| {
-        let default = show_size(DEFAULT_BYTES);
-        let line = format!("The window is smaller than the kernel's default, {default}.");
-        by_itself(0.5, Possible, line)
-    })
+    unless(window.bytes >= DEFAULT_BYTES)?;
+    let default = show_size(DEFAULT_BYTES);
+    let line = format!("The window is smaller than the kernel's default, {default}.");
+    Some((0.5, Possible, line, None))
 }

@@ -21,7 +21,7 @@ fn sectors_are_read_again(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Less is a tail as healthy disks have.
     let slow = Slow::by_revolutions(facts).filter(|slow| slow.share >= WORTH_A_WORD)?;
     let gaps = Gaps::of(facts);
-    unless(slow.number * 2 > slow.of || !is_of_the_drive(facts, &slow, &gaps))?;
+    unless(slow.number * 2 > slow.of || !slow.keep_the_drive(facts, &gaps))?;
     // Silences at equal distances, or in writes too, are not a place that is read badly.
     let elsewhere = facts
         .others()
@@ -51,12 +51,4 @@ fn sectors_are_read_again(facts: &StageFacts<'_>) -> Option<Candidate> {
         .evidence(evidence)
         .planted(facts.run(), "[[faults.weak_sector]]");
     Some(found)
-}
-
-/// Whether the drive itself was at the slow reads all the time. One arm that reads a sector
-/// again does nothing else meanwhile, so nothing comes back: where other streams are served,
-/// a read waits for its turn, and through the page cache for what is read ahead.
-fn is_of_the_drive(facts: &StageFacts<'_>, slow: &Slow, gaps: &Gaps) -> bool {
-    let alone = facts.outstanding() <= 1.0 && facts.workload().cache == CacheMode::Direct;
-    alone || gaps.total_s >= 0.5 * slow.number as f64 * slow.each_ns / 1e9
 }

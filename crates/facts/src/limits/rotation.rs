@@ -3,10 +3,9 @@
 //! anywhere.
 
 use super::prelude::*;
-use super::visit::{Visit, near};
 use crate::revolution::Spindle;
-use crate::revolution::Turns;
-use crate::stage_facts::spindle::{ALIKE, arithmetic, revolutions, wait_ns, whole_wait};
+use crate::stage_facts::spindle::{arithmetic, revolutions, wait_ns, whole_on_average, whole_wait};
+use crate::stage_facts::visit::Visit;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "rotation",
@@ -21,7 +20,7 @@ fn platter_comes_round(facts: &StageFacts<'_>) -> Option<Candidate> {
 /// Writes in order that wait for whole revolutions.
 fn whole(facts: &StageFacts<'_>) -> Option<Candidate> {
     let each_ns = facts.each_ns()?;
-    let turns = whole_wait(facts).or_else(|| on_average(facts))?;
+    let turns = whole_wait(facts).or_else(|| whole_on_average(facts))?;
     let (rpm, waits_ns) = (turns.rpm, turns.ns());
     let spindle = Spindle::of(facts);
     let latency = &facts.figures.latency_ns;
@@ -63,18 +62,6 @@ fn whole(facts: &StageFacts<'_>) -> Option<Candidate> {
     Some(found)
 }
 
-/// Where percentiles are not known or spread, the average may still be whole
-/// revolutions: of writes that are made durable one by one.
-fn on_average(facts: &StageFacts<'_>) -> Option<Turns> {
-    let durable = facts.workload().sync.each_write();
-    let asked = durable && facts.only_writes() && facts.in_order();
-    let spread = facts.is_even(2.0 * ALIKE) == Some(false);
-    unless(!asked || facts.rotates() != Some(true) || !facts.reaches_device() || spread)?;
-    let wait_ns = wait_ns(facts, facts.each_ns()?);
-    let known = Some(Spindle::of(facts)).filter(|spindle| spindle.known)?;
-    known.whole(wait_ns)
-}
-
 /// Operations anywhere, which wait for half a revolution on average.
 fn half(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Of what a drive chooses the platter's part is not known.
@@ -98,7 +85,7 @@ fn half(facts: &StageFacts<'_>) -> Option<Candidate> {
             "A shortest wait of more than a few tenths of a millisecond, or another speed than \
              {rpm} rpm on the data sheet of the disk."
         ))
-        .settled_by(near(facts))
+        .settled_by(facts.near())
         .case("half");
     Some(found)
 }

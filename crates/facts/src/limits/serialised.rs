@@ -3,10 +3,9 @@
 //! (`loop_queue_work`, drivers/block/loop.c: one for each control group), which reads
 //! one after the other.
 
-use super::ladder::MORE;
 use super::prelude::*;
-use crate::layers::counted::roots;
-use crate::stage_facts::DeviceWork;
+use crate::stage_facts::handed_on::OneByOne;
+use crate::stage_facts::ladder::MORE;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "serialised",
@@ -15,55 +14,6 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-/// Requests in a layer, on average, from which on it had several to hand on.
-const SEVERAL: f64 = 2.0;
-/// Requests with the devices below it up to which they had them one by one: the next is handed
-/// on before the one before is counted as done.
-const ONE: f64 = 1.1;
-/// And from which on they were hardly ever without: less says that the layer's own work takes
-/// the time.
-const ALWAYS: f64 = 0.6;
-/// Share of its requests and of its bytes that a layer has to hand on: what it joins or
-/// answers by itself waits for nothing below.
-const HANDED_ON: f64 = 0.5;
-
-/// A layer that passes on one at a time.
-struct Layer<'a> {
-    device: &'a BlockDevice,
-    /// Requests in it, and with the devices below, on average.
-    within: f64,
-    below: f64,
-    /// Time of a request with the devices below, ns.
-    each_ns: f64,
-}
-
-fn layer<'a>(facts: &'a StageFacts<'_>) -> Option<Layer<'a>> {
-    let seconds = facts.seconds();
-    let devices = facts.stack().devices.iter();
-    // A partition is its disk.
-    let layers = devices.filter(|one| !one.below.is_empty() && one.kind != DeviceKind::Partition);
-    layers
-        .filter_map(|device| {
-            let own = facts.work_of(&device.name)?;
-            let below = device.below.iter().map(|name| facts.work_of(name));
-            let below: Vec<DeviceWork> = below.collect::<Option<_>>()?;
-            let sum = |of: fn(&DeviceWork) -> f64| below.iter().map(of).sum::<f64>();
-            let (requests, waited_s) = (sum(|one| one.requests), sum(|one| one.waited_s));
-            let hands_on = requests >= HANDED_ON * own.requests
-                && sum(|one| one.bytes) >= HANDED_ON * own.bytes;
-            let (within, below) = (own.waited_s / seconds, waited_s / seconds);
-            let one_by_one = within >= SEVERAL && (ALWAYS..=ONE).contains(&below);
-            (hands_on && one_by_one).then_some(Layer {
-                device,
-                within,
-                below,
-                each_ns: waited_s * 1e9 / requests,
-            })
-        })
-        .max_by(|a, b| (a.within / a.below).total_cmp(&(b.within / b.below)))
-}
-
-/// A layer, or the filesystem.
 fn one_is_handed_on(facts: &StageFacts<'_>) -> Option<Candidate> {
     by_layer(facts).or_else(|| by_filesystem(facts))
 }
@@ -71,14 +21,9 @@ fn one_is_handed_on(facts: &StageFacts<'_>) -> Option<Candidate> {
 /// A filesystem that was given several direct operations has one request at a time at the device
 /// under it. Who waits for a lock or for a place in the queue is seen there.
 fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let filesystem = facts.run().stack.filesystem.as_ref()?;
-    let mut devices = roots(facts.stack());
-    let (device, None) = (devices.next()?, devices.next()) else {
-        return None;
-    };
-    let work = facts.work_of(&device.name)?;
-    let (within, below) = (facts.depth(), work.waited_s / facts.seconds());
-    let is_one = within >= SEVERAL && (ALWAYS..=ONE).contains(&below);
+    let kind = &facts.run().stack.filesystem.as_ref()?.kind;
+    let found = OneByOne::of_filesystem(facts)?;
+    let (name, within, below) = (&found.device.name, found.within, found.below);
     let elsewhere = [
         Spent::Blocked,
         Spent::Admission,
@@ -87,22 +32,14 @@ fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
         Spent::Kernel,
     ];
     let waits = 1.0 - below / within - facts.spent(&elsewhere)?;
-    unless(
-        facts.direct() != Some(true)
-            || facts.workload().sync.each_write()
-            || !is_one
-            || work.requests < HANDED_ON * facts.ops()
-            || waits < Standing::CAUSE_MIN,
-    )?;
-    let (kind, name) = (&filesystem.kind, &device.name);
+    unless(waits < Standing::CAUSE_MIN)?;
     let [all, one] = [within, below].map(ratio);
+    let [asked, at_device] = [within, below].map(three_digits);
     let line = format!(
-        "By the kernel's counters {} requests were at {name} on average, of {} operations in flight.",
-        three_digits(below),
-        three_digits(within)
+        "By the kernel's counters {at_device} requests were at {name} on average, of {asked} \
+         operations in flight."
     );
-    let by_checksums = kind == "btrfs" && facts.workload().operation.writes();
-    let case = if by_checksums {
+    let case = if kind == "btrfs" && facts.workload().operation.writes() {
         "checksums"
     } else {
         "filesystem"
@@ -113,7 +50,7 @@ fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
 }
 
 fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let layer = layer(facts)?;
+    let layer = OneByOne::of_layer(facts)?;
     let device = layer.device;
     let (name, below) = (&device.name, device.below.join(", "));
     let share = 1.0 - layer.below / layer.within;
@@ -135,7 +72,7 @@ fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {
         (Possible, "whatever it does with them", remedy)
     };
     let counts = [layer.within, layer.below];
-    let [waiting, working] = counts.map(three_digits);
+    let ([waiting, working], [wait, one]) = (counts.map(three_digits), counts.map(ratio));
     let evidence = [
         format!(
             "By the kernel's counters {waiting} requests were in {name} on average, {working} of \
@@ -147,7 +84,6 @@ fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {
             duration(layer.each_ns)
         ),
     ];
-    let [wait, one] = counts.map(ratio);
     let claim = format!(
         "{name} passes on one request at a time, {how}: {wait} are in it, {one} at {below}."
     );
@@ -155,15 +91,13 @@ fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {
         w.queue_depth = 1;
         w.streams = 1;
     });
-    let stages = stages
-        .and("as-it-was", |_| ())
-        .at_most(("as-it-was", "one"), Iops, MORE);
+    let stages = stages.and("as-it-was", |_| ());
     let found = cause(share, confidence, claim)
         .evidence(evidence)
         .refuted_by(format!(
             "{MORE} times the rate of one in flight, with these in flight."
         ))
-        .settled_by(stages)
+        .settled_by(stages.at_most(("as-it-was", "one"), Iops, MORE))
         .remedy(remedy);
     Some(found)
 }

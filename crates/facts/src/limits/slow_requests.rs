@@ -4,45 +4,36 @@
 use super::prelude::*;
 use crate::stage_facts::gaps::Gaps;
 use crate::stage_facts::processor;
-use crate::stage_facts::slow::Slow;
-use diskfacts_record::evidence::Outliers;
+use crate::stage_facts::slow::{HALF, Slow, SlowRequests};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "slow-requests",
-    needs: &[NoDocument, Blocks, Device, Direct, Closed, Alone],
+    // A sync waits for more than its write, and what a disk that turns chooses last waits long.
+    needs: &[
+        NoDocument, Blocks, Device, Direct, Closed, Alone, Unsynced, NoPlatter,
+    ],
     find: few_take_much_longer,
     ..Limiter::OF_BUSY_DEVICE
 };
 
-/// A slow one takes so many times the median, as in [`Outliers`].
+/// A slow one takes so many times the median, as in what is sampled of a device.
 const TIMES: f64 = 4.0;
 /// They are a few up to one in so many; more are what operations take.
 const ONE_IN: u64 = 4;
 /// Fewest of them: fewer are single events, as hosts have them that do something else.
 const LEAST: u64 = 10;
-/// Fewest of one trial that tell a place: the shortest range of a few is short by chance.
-const LEAST_OF_PLACE: u64 = 10;
 /// Share of what they take longer that the device has to have had.
 const AT_DEVICE: f64 = 0.5;
-/// Share of the requests in a range that are slow where the range is, and share of what was
-/// visited that it is at most.
-const OF_RANGE: f64 = 0.5;
-const OF_VISITED: f64 = 0.25;
-/// The same of a place that is no small one, as in [`Outliers`]: nearly all in it are slow.
-const OF_LARGE_RANGE: f64 = 0.9;
-const LARGE: f64 = 0.75;
 
 fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
-    // Reads and writes differ by nature, a sync waits for more than its write, and what a disk
-    // that turns chooses last waits long.
-    let alike = facts.only_reads() || facts.only_writes();
-    let synced = facts.workload().sync.each_write();
-    unless(!alike || synced || facts.rotates() == Some(true))?;
-    let large = outliers(facts).filter(|(_, seen)| is_a_large_place(seen));
-    if let Some((device, seen)) = large {
-        return Some(in_large_place(device, &seen));
+    // Reads and writes differ by nature.
+    unless(!facts.only_reads() && !facts.only_writes())?;
+    let seen = SlowRequests::of(facts);
+    // The sample alone tells a large place: of the latencies no half is the usual one.
+    if let Some(large) = seen.filter(SlowRequests::are_in_a_large_place) {
+        return Some(in_place(&large, large.share(), Likely).evidence([large.line()]));
     }
-    let slow = Slow::beyond(facts, |usual_ns| TIMES * usual_ns)?;
+    let slow = Slow::beyond(facts, HALF, |usual_ns| TIMES * usual_ns)?;
     let few = slow.number >= LEAST && slow.number * ONE_IN <= slow.of;
     unless(!few || slow.share < WORTH_A_WORD)?;
     // While nothing else is done meanwhile either, the device stood still.
@@ -51,20 +42,15 @@ fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
     let all_s = slow.number as f64 * slow.each_ns / 1e9 / depth;
     let stood_still = gaps.total_s >= 0.5 * all_s;
     unless(stood_still && (depth > 1.0 || gaps.regular_s().is_some()))?;
-    let seen = outliers(facts);
-    let was_followed = facts
-        .trials()
-        .iter()
-        .any(|trial| trial.evidence.block_layer.is_some());
-    unless(was_followed && !seen.is_some_and(|(_, seen)| is_of_device(&slow, &seen)))?;
-    let (kind, of_time) = (
-        if facts.only_reads() {
-            "reads"
-        } else {
-            "writes"
-        },
-        percent(slow.share),
-    );
+    let mut trials = facts.trials().iter();
+    let was_followed = trials.any(|trial| trial.evidence.block_layer.is_some());
+    let of_device = seen.is_some_and(|seen| seen.share_of(&slow) >= AT_DEVICE);
+    unless(was_followed && !of_device)?;
+    let kind = if facts.only_reads() {
+        "reads"
+    } else {
+        "writes"
+    };
     let [usual, takes] = [slow.usual_ns, slow.usual_ns + slow.each_ns].map(duration);
     let line = format!(
         "{} of {} {kind} took more than {} times the median of {usual}: {takes} on average.",
@@ -72,93 +58,33 @@ fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
         slow.of,
         ratio(TIMES)
     );
-    let place = seen.filter(|(_, seen)| is_a_place(seen));
-    // Who serves a device of this machine's own making waits for a processor wherever it lies.
-    let lost_s = slow.share * facts.seconds();
-    unless(place.is_none() && processor::not_of_others(facts, lost_s).is_none())?;
-    let (claim, remedy) = if let Some((device, seen)) = place {
-        (is_slow_there(device, &seen, slow.share), LOOK_THERE)
+    let sure = likely_if(seen.is_some());
+    let found = if let Some(place) = seen.filter(SlowRequests::are_in_a_place) {
+        in_place(&place, slow.share, sure)
     } else {
-        (
-            format!(
-                "Tail latency: {} of the {kind} take {takes}, {} times the median, and {of_time} of \
-                 the time.",
-                percent(slow.number as f64 / slow.of as f64),
-                ratio(1.0 + slow.each_ns / slow.usual_ns)
-            ),
+        // Who serves a device of this machine's own making waits for a processor wherever it lies.
+        processor::not_of_others(facts, slow.share * facts.seconds())?;
+        let claim = format!(
+            "Tail latency: {} of the {kind} take {takes}, {} times the median, and {} of the time.",
+            percent(slow.number as f64 / slow.of as f64),
+            ratio(1.0 + slow.each_ns / slow.usual_ns),
+            percent(slow.share)
+        );
+        cause(slow.share, sure, claim).remedy(
             "Look at what the device does now and then: error recovery and housekeeping of a drive \
              (`smartctl -x`), others who share the volume, the host's storage below it (`dmesg -T`).",
         )
     };
-    let found = cause(slow.share, likely_if(seen.is_some()), claim)
-        .evidence([line])
-        .evidence(seen.map(|(device, seen)| sampled(device, &seen)))
-        .remedy(remedy);
-    Some(found)
+    let sampled = seen.map(|seen| seen.line());
+    Some(found.evidence([line]).evidence(sampled))
 }
 
-/// What to do about a place.
-const LOOK_THERE: &str = "Read that range alone (`offset` and `span` of the stage), and look at the \
-                          drive (`smartctl -x`, `nvme smart-log`: pending sectors, media errors), or \
-                          at what backs that part of the volume.";
-
-fn is_slow_there(device: &str, seen: &Outliers, share: f64) -> String {
-    let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
-    let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);
-    format!(
-        "{device} is slow from {from} to {to}: {there} a request there, {elsewhere} elsewhere; {} \
-         of the time.",
-        percent(share)
-    )
-}
-
-/// The sample alone tells it: of the latencies no half is the usual one.
-fn in_large_place(device: &str, seen: &Outliers) -> Candidate {
-    let [slow, all] = [seen.requests, seen.sampled].map(|number| number as f64);
-    let all_ns = slow * seen.device_ns + (all - slow) * seen.usual_ns;
-    let share = slow * (seen.device_ns - seen.usual_ns) / all_ns;
-    cause(share, Likely, is_slow_there(device, seen, share))
-        .evidence([sampled(device, seen)])
-        .remedy(LOOK_THERE)
-}
-
-/// The device that had outliers, and those of the trial that had most.
-fn outliers<'a>(facts: &StageFacts<'a>) -> Option<(&'a str, Outliers)> {
-    let trials = facts.trials().iter();
-    let layers = trials.filter_map(|trial| trial.evidence.block_layer.as_ref());
-    let devices = layers.flat_map(|layer| &layer.devices);
-    let seen = devices.filter_map(|one| Some((one.name.as_str(), one.outliers?)));
-    seen.max_by_key(|(_, seen)| seen.requests)
-}
-
-/// Whether the device had the slow ones for about as much longer as their operations took.
-fn is_of_device(slow: &Slow, seen: &Outliers) -> bool {
-    let each_ns = slow.each_ns * slow.number as f64 / slow.of as f64;
-    let excess_ns = (seen.device_ns - seen.usual_ns) * seen.requests as f64;
-    excess_ns / seen.sampled as f64 >= AT_DEVICE * each_ns
-}
-
-fn is_a_place(seen: &Outliers) -> bool {
-    let length = (seen.to_bytes - seen.from_bytes) as f64;
-    seen.requests >= LEAST_OF_PLACE
-        && length <= OF_VISITED * seen.visited_bytes as f64
-        && seen.requests as f64 >= OF_RANGE * seen.within as f64
-}
-
-fn is_a_large_place(seen: &Outliers) -> bool {
-    let length = (seen.to_bytes - seen.from_bytes) as f64;
-    seen.requests * ONE_IN > seen.sampled
-        && length <= LARGE * seen.visited_bytes as f64
-        && seen.requests as f64 >= OF_LARGE_RANGE * seen.within as f64
-}
-
-fn sampled(device: &str, seen: &Outliers) -> String {
-    let [slow, usual] = [seen.device_ns, seen.usual_ns].map(duration);
-    let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
-    format!(
-        "By trace events {device} had {} of {} requests for {slow}, the others for {usual}; nine of \
-         ten lie from {from} to {to}, with {} in all.",
-        seen.requests, seen.sampled, seen.within
+fn in_place(place: &SlowRequests<'_>, share: f64, sure: Confidence) -> Candidate {
+    let claim = format!("{}; {} of the time.", place.place(), percent(share));
+    cause(share, sure, claim).remedy(
+        "Read that range alone (`offset` and `span` of the stage), and look at the drive \
+         (`smartctl -x`, `nvme smart-log`: pending sectors, media errors), or at what backs that \
+         part of the volume.",
     )
 }
 
@@ -170,10 +96,10 @@ pub(super) fn are_silences(facts: &StageFacts<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::host_tests::said;
-    use super::{LIMITER, Outliers};
+    use super::LIMITER;
     use crate::testing::{self, each};
     use diskfacts_record::Run;
-    use diskfacts_record::evidence::{BlockLayer, DeviceRequests};
+    use diskfacts_record::evidence::{BlockLayer, DeviceRequests, Outliers};
 
     const STAGE: &str = "random-read-qd1";
 

@@ -1,9 +1,11 @@
 //! The device stood still for a part of the time.
 
-use super::cap::Cap;
 use super::prelude::*;
-use super::{cgroup_throttle, dirty_throttling, slow_requests};
+use super::slow_requests;
+use crate::stage_facts::cap::Cap;
 use crate::stage_facts::gaps::Gaps;
+use crate::stage_facts::io_limit;
+use crate::stage_facts::write_back::DirtyWaiting;
 use crate::stalls::Stalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -25,22 +27,10 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// Intervals that a silence fills from which on its length is known to a third.
 const LONG: f64 = 3.0;
 
-/// Whether other work is of another kind or place, so that a weak place of this stage is
-/// not what both have met.
-fn is_elsewhere(facts: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
-    let ends = |one: &StageFacts<'_>| {
-        let (offset, span) = (one.workload().offset, one.workload().span);
-        let rest = one.run().target.size_bytes.saturating_sub(offset);
-        (offset, offset.saturating_add(span.unwrap_or(rest)))
-    };
-    let (mine, theirs) = (ends(facts), ends(other));
-    other.only_writes() != facts.only_writes() || mine.1 <= theirs.0 || theirs.1 <= mine.0
-}
-
 fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     // A limit pays out its budget slice by slice, and holds back between. And the kernel lets
     // writers sleep for up to 200 ms at a time until enough is written back.
-    unless(cgroup_throttle::is_reached(facts) || dirty_throttling::is_waited_for(facts))?;
+    unless(io_limit::is_reached(facts) || DirtyWaiting::of(facts).is_some())?;
     let gaps = Gaps::of(facts);
     let share = gaps.share();
     // One alone may be chance, unless a trial stood still for much of its time.
@@ -50,26 +40,21 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What pays out a budget, or holds back until a timer, leaves the device idle between.
     unless(Cap::of(facts).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
     // Silences in other work too are the device's; those of one stage may be its place.
-    let elsewhere = facts
-        .others()
-        .filter(|other| is_elsewhere(facts, other))
-        .filter(|other| Gaps::of(other).share() >= DETAIL / 2.0);
-    let elsewhere = elsewhere.count() as u64;
+    let elsewhere = Gaps::elsewhere(facts, DETAIL / 2.0);
     let regular = gaps.regular_s();
     unless(regular.is_none() && elsewhere == 0 && slow_requests::are_silences(facts))?;
     let [all, total, longest] = [gaps.seconds, gaps.total_s, gaps.longest_s].map(seconds);
     let of_time = percent(share);
     let silences = count(gaps.number as u64, "silence");
-    let evidence = [
-        Some(format!(
-            "{silences} in {all}: {total} in all, {of_time} of the time, the longest {longest}."
-        )),
-        regular.map(|mean| format!("They come at equal distances, each {}.", seconds(mean))),
-        (elsewhere > 0).then(|| {
-            let others = count(elsewhere, "other stage");
-            format!("{others} of the run had silences too.")
-        }),
-    ];
+    let line = format!(
+        "{silences} in {all}: {total} in all, {of_time} of the time, the longest {longest}."
+    );
+    let evenly =
+        regular.map(|mean| format!("They come at equal distances, each {}.", seconds(mean)));
+    let others = (elsewhere > 0).then(|| {
+        let others = count(elsewhere, "other stage");
+        format!("{others} of the run had silences too.")
+    });
     let confidence = if regular.is_some() || elsewhere > 0 {
         Certain
     } else {
@@ -78,7 +63,9 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     let claim =
         format!("The device completed nothing for {of_time} of the time, up to {longest} at once.");
     let found = cause(share, confidence, claim)
-        .evidence(evidence.into_iter().flatten())
+        .evidence([line])
+        .evidence(evenly)
+        .evidence(others)
         .planted(facts.run(), "[faults.stall] and [faults.stuck]");
     Some(found)
 }

@@ -19,8 +19,7 @@ fn did_not_run(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Of a document not even the time need be known.
     unless(pauses.number == 0 || paused_s < DETAIL * facts.seconds())?;
     let share = (paused_s / facts.seconds()).min(1.0);
-    let stolen = facts.trials().iter().map(|t| t.evidence.cpu_steal_ns);
-    let stolen: Option<u64> = stolen.sum();
+    let stolen = facts.stage.known(|trial| trial.evidence.cpu_steal_ns);
     let by_machine = stolen.is_some_and(|ns| ns as f64 / 1e9 >= STOLEN * paused_s);
     let (who, remedy) = if by_machine {
         (

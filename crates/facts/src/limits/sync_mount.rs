@@ -2,7 +2,8 @@
 //! mounted with `sync` (`mount(8)`), or the file has the attribute `S` (`chattr(1)`).
 
 use super::prelude::*;
-use crate::layers::{are_flushed, is_mounted_sync};
+use crate::layers::is_mounted_sync;
+use crate::stage_facts::write_back::syncs_unasked;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "sync-mount",
@@ -10,14 +11,6 @@ pub(super) const LIMITER: Limiter = Limiter {
     find: each_write_waits,
     ..Limiter::ANY
 };
-
-/// Whether each write of a stage is synced that asks for no sync.
-pub(super) fn syncs_unasked(facts: &StageFacts<'_>) -> bool {
-    let stack = facts.stack();
-    let mut trials = facts.trials().iter();
-    !facts.workload().sync.each_write()
-        && (is_mounted_sync(stack) || trials.all(|trial| are_flushed(trial, stack)))
-}
 
 fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(!syncs_unasked(facts))?;

@@ -1,9 +1,8 @@
 //! The rate steps down after a while under load, and stays down.
 
-use super::cap::Cap;
 use super::credit_throttle::same_rate;
 use super::prelude::*;
-use super::throttle::{Held, of_bytes, show_rate};
+use crate::stage_facts::cap::Cap;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "thermal-throttle",
@@ -26,12 +25,13 @@ fn rate_falls_under_load(facts: &StageFacts<'_>) -> Option<Candidate> {
 
 /// The step is seen.
 fn stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let held = Held::of(facts)?;
+    let held = facts.held_down()?;
+    let flat = held.after.is_exact();
     // A cache that is full makes writes step down too, to what is behind it.
     let reads = facts.only_reads();
-    unless(!(reads || held.flat) || (!of_bytes(facts) && held.flat))?;
+    unless(!(reads || flat) || (!facts.is_of_bytes() && flat))?;
     let moved = held.before.rate * held.before.seconds * facts.workload().block_size as f64;
-    let [from, to] = [held.before.rate, held.after.rate].map(|rate| show_rate(facts, rate));
+    let [from, to] = [held.before.rate, held.after.rate].map(|rate| facts.show_rate(rate));
     let claim = format!(
         "Under load the rate steps down from {from} to {to} and stays there, as a drive does that \
          has become too warm."
@@ -41,8 +41,8 @@ fn stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
         ratio(held.before.rate / held.after.rate),
         size(moved)
     );
-    let found = cause(held.share(), likely_if(reads), claim);
-    Some(found.evidence([held.line(facts), step]))
+    let found = cause(held.lost(), likely_if(reads), claim);
+    Some(found.evidence([facts.show_step(&held), step]))
 }
 
 /// The drive was too warm from nearly the beginning on: reads wait, though hardly any is
@@ -52,21 +52,20 @@ fn held_down(facts: &StageFacts<'_>) -> Option<Candidate> {
     // through the page cache is of what was read ahead.
     unless(
         !facts.only_reads()
-            || !of_bytes(facts)
+            || !facts.is_of_bytes()
             || facts.outstanding() <= 1.0
             || !facts.agrees()
-            || facts.workload().cache != CacheMode::Direct,
+            || !facts.asks_direct(),
     )?;
-    let (iops, alone_ns) = (facts.iops()?, facts.shortest_ns()?);
-    let at_work = iops * alone_ns / 1e9;
+    let at_work = facts.in_service()?;
     unless(at_work > AT_WORK)?;
     let claim = format!(
         "Reads are throttled to {}, as by an overheated drive.",
-        show_rate(facts, iops)
+        facts.show_rate(facts.iops()?)
     );
     let line = format!(
         "{}, though {} are in flight: the first were {} times faster.",
-        in_service(iops, "reads", alone_ns),
+        in_service(facts.iops()?, "reads", facts.shortest_ns()?),
         ratio(facts.depth()),
         ratio(1.0 / at_work)
     );

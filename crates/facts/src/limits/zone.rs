@@ -25,17 +25,11 @@ fn further_out_is_faster(facts: &StageFacts<'_>) -> Option<Candidate> {
 
 /// Another stage of the same kind is faster at another place.
 fn compared(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let offset = facts.workload().offset;
     let rate = facts.rate()?;
-    let (best, other) = facts
-        .alike(&[Same::Operation, Same::Pattern, Same::Cache, Same::Sync])
-        .filter(|other| other.workload().offset != offset && other.flows())
-        .filter_map(|other| Some((other.rate()?, other)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (other, best) = facts.faster_further_out()?;
     let loss = 1.0 - rate / best;
-    // The outer tracks come first.
-    unless(loss < SLOWER || other.workload().offset > offset)?;
-    let [there, here] = [other.workload().offset, offset].map(show_size);
+    unless(loss < SLOWER)?;
+    let [there, here] = [&other, facts].map(|stage| show_size(stage.workload().offset));
     let [best_said, rate_said] = [best, rate].map(show_throughput);
     let (label, more) = (other.stage.label(), percent(best / rate - 1.0));
     let claim = format!(
@@ -53,17 +47,7 @@ fn compared(facts: &StageFacts<'_>) -> Option<Candidate> {
 
 /// The stage lies far inside, as the disk counts its blocks from the rim.
 fn by_place(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let run = facts.run();
-    let on_disk = matches!(run.target.kind, TargetKind::Device | TargetKind::Simulated);
-    let leaf = facts.context.turning().next()?;
-    let size = leaf.size_bytes.filter(|size| *size > 0)? as f64;
-    unless(!on_disk || facts.leaves().count() > 1)?;
-    let starts = run
-        .stack
-        .devices
-        .iter()
-        .filter_map(|device| device.start_bytes);
-    let place = (starts.sum::<u64>() + facts.workload().offset) as f64 / size;
+    let place = facts.place_on_disk()?;
     unless(!(INNER..=1.0).contains(&place))?;
     // Constant areal density, k between 0.5 and 0.78 on the disks that were measured.
     let of_rim = percent((1.0 - 0.5 * place).sqrt());

@@ -78,6 +78,24 @@ impl Gaps {
         }
     }
 
+    /// Other stages that were silent for so large a share of their time, with work of another kind
+    /// or place, so that a weak place of this stage is not what both have met.
+    pub(crate) fn elsewhere(facts: &StageFacts<'_>, least: f64) -> u64 {
+        let ends = |one: &StageFacts<'_>| {
+            let (offset, span) = (one.workload().offset, one.workload().span);
+            let rest = one.run().target.size_bytes.saturating_sub(offset);
+            (offset, offset.saturating_add(span.unwrap_or(rest)))
+        };
+        let mine = ends(facts);
+        let others = facts.others().filter(|other| {
+            let theirs = ends(other);
+            let apart = mine.1 <= theirs.0 || theirs.1 <= mine.0;
+            other.only_writes() != facts.only_writes() || apart
+        });
+        let silent = others.filter(|other| Self::of(other).share() >= least);
+        silent.count() as u64
+    }
+
     /// Share of the time.
     pub(crate) fn share(&self) -> f64 {
         if self.seconds > 0.0 {

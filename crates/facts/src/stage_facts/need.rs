@@ -48,6 +48,10 @@ pub(crate) enum Need {
     NotInMemory,
     /// Each write is synced.
     EachSynced,
+    /// No write is synced by itself.
+    Unsynced,
+    /// No disk rotates, and that is known of all.
+    Flash,
     /// All disks are known to rotate.
     Platter,
     /// Not all disks are known to rotate.
@@ -87,12 +91,14 @@ impl Need {
             Self::FromDisk => facts.memory_share() < 0.5,
             Self::Closed => workload.rate.is_none(),
             Self::Alone => workload.beside.is_none(),
-            Self::Direct => workload.cache == CacheMode::Direct,
+            Self::Direct => facts.asks_direct(),
             Self::Buffered => facts.direct() == Some(false),
             Self::Warm => workload.cache == CacheMode::Warm,
             Self::NotWarm => workload.cache != CacheMode::Warm,
             Self::NotInMemory => !in_memory(&facts.run().stack),
-            Self::EachSynced => workload.sync.each_write(),
+            Self::EachSynced => facts.syncs_each(),
+            Self::Unsynced => !facts.syncs_each(),
+            Self::Flash => facts.rotates() == Some(false),
             Self::Platter => facts.rotates() == Some(true),
             Self::NoPlatter => facts.rotates() != Some(true),
             Self::MayRotate => facts.rotates() != Some(false),

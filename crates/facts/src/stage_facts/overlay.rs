@@ -78,7 +78,7 @@ pub(crate) struct Overlay {
     pub(crate) bunch: f64,
 }
 
-/// An exact pace of a stage; it is worked out where a cap is (`limits/cap.rs`), once for a run.
+/// An exact pace of a stage; it is worked out where a [cap](super::cap) is, once for a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Pace {
     pub(crate) overlay: Overlay,

@@ -56,6 +56,11 @@ pub(crate) fn own_cost(run: &Run) -> Option<String> {
     ))
 }
 
+/// Threads of the kernel and of programs that serve a device, of which an operation waits for
+/// a turn: one that hands it on (a loop device's, a filesystem's), one that serves it, one that
+/// completes it, and the one that measures.
+const HAND_OVERS: f64 = 4.0;
+
 /// Share of all processors' time that is idle at most where they are what is waited for.
 pub(crate) const IDLE: f64 = 0.05;
 
@@ -72,11 +77,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Where they had next to nothing to spare; `None` where that was not counted.
-    pub(crate) fn busy(facts: &StageFacts<'_>) -> Option<Self> {
-        Self::of(facts).filter(|machine| machine.idle <= IDLE)
-    }
-
     /// `None` where that was not counted.
     pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         let sum = |of: fn(&Processors) -> u64| {
@@ -93,6 +93,28 @@ impl Machine {
             all_ns,
             idle: idle_ns / all_ns,
         })
+    }
+
+    /// Share of all processors' time that went to system calls of the process that measures.
+    pub(crate) fn own_calls(&self, facts: &StageFacts<'_>) -> Option<f64> {
+        let of_operation_ns = facts.figures.cpu_system_ns_per_io?;
+        Some(of_operation_ns * facts.iops()? * facts.seconds() / self.all_ns)
+    }
+
+    /// How their time divides, a sentence.
+    pub(crate) fn evidence(&self, facts: &StageFacts<'_>) -> String {
+        let of_all = |ns: f64| percent(ns / self.all_ns);
+        let soft = |trial: &Trial| Some(trial.evidence.processors?.soft_interrupt_ns? as f64);
+        let soft = facts.sum(soft).filter(|ns| *ns > 0.0);
+        let soft = soft.map_or_else(String::new, |ns| format!(", soft ones {}", of_all(ns)));
+        format!(
+            "The processors of the machine were idle in {} of the time; {} went to the kernel, \
+             interrupts ({}{soft}) among it, and {} to programs.",
+            percent(self.idle),
+            of_all(self.kernel_ns),
+            of_all(self.interrupt_ns),
+            of_all(self.user_ns)
+        )
     }
 }
 
@@ -126,6 +148,33 @@ pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Processor> {
         in_user: in_user > 0.5,
         share: busy.min(1.0) * in_user.max(1.0 - in_user),
     })
+}
+
+/// Mean time for which the threads of an operation were ready to run and had no processor, ns;
+/// `None` where the kernel did not account for it in some trial.
+pub(crate) fn wait_ns(facts: &StageFacts<'_>) -> Option<f64> {
+    let waited = facts.sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
+    Some(waited / facts.ops())
+}
+
+/// Share of an operation's time that processors without a moment to spare can have cost it at
+/// most: the threads of the kernel on its way wait for one as long as the threads that measure
+/// do at each turn, and these have the work of their own. `None` where that is not known.
+///
+/// Others may keep the processors busy in the kernel (`dd` between `/dev/zero` and `/dev/null`)
+/// while operations wait for a device and hardly ever for a processor.
+pub(crate) fn could_wait(facts: &StageFacts<'_>) -> Option<f64> {
+    let each_ns = wait_ns(facts)? + facts.processor_ns()?;
+    Some((HAND_OVERS * each_ns / facts.each_ns()?).min(1.0))
+}
+
+/// Bytes per second that the threads of the stage could take if they never waited for the
+/// device: by their time on a processor, and that for which they were ready and had none.
+pub(crate) fn rate_without_device(facts: &StageFacts<'_>) -> Option<f64> {
+    let each_ns = facts.processor_ns()? + wait_ns(facts).unwrap_or(0.0);
+    let streams = f64::from(facts.workload().streams.max(1));
+    let rate = streams * facts.workload().block_size as f64 / each_ns * 1e9;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 /// What a device seems to have done may be the work of others on the processors, where tasks

@@ -2,6 +2,7 @@
 //! intervals.
 
 use super::StageFacts;
+use crate::course;
 use crate::prelude::unless;
 use crate::stats;
 
@@ -53,6 +54,18 @@ pub(crate) struct Step {
     /// Share of the points of either plateau, of that where it is less, which lie within
     /// [`HELD_OFF`] of the step from the rate there.
     pub(crate) held: f64,
+}
+
+impl Step {
+    /// Share of the time that lies behind it.
+    pub(crate) fn behind(&self) -> f64 {
+        self.after.seconds / (self.before.seconds + self.after.seconds)
+    }
+
+    /// Share of the time that would go away at the first rate.
+    pub(crate) fn lost(&self) -> f64 {
+        self.behind() * (1.0 - self.after.rate / self.before.rate)
+    }
 }
 
 /// A rate that rises or falls evenly.
@@ -168,6 +181,57 @@ impl RateOverTime {
             after,
             held: held(first, &before).min(held(second, &after)),
             explained: finite((best.0 - total * total / n as f64) / spread),
+        })
+    }
+}
+
+/// Two levels of a rate that take turns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TwoLevels {
+    /// Operations per second of either.
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Seconds on the lower one, and in all.
+    pub(crate) slow_s: f64,
+    pub(crate) all_s: f64,
+    /// Points that a level is held for before the other has its turn, on average.
+    pub(crate) held: f64,
+    /// Operations by which the levels differ in one point.
+    pub(crate) apart: f64,
+    /// Operations of a point on the upper level.
+    pub(crate) of_point: f64,
+    /// Share of the scatter of all points that the levels explain.
+    pub(crate) explained: f64,
+}
+
+impl TwoLevels {
+    /// Those of a course; `None` where it has none.
+    pub(crate) fn of(course: &RateOverTime) -> Option<Self> {
+        let points = &course.points;
+        let rates: Vec<f64> = points.iter().map(|(rate, _)| *rate).collect();
+        let levels = course::turns(&rates)?;
+        let (low, high) = (levels.from, levels.to);
+        let cut = f64::midpoint(low, high);
+        let slow = |(rate, _): &(f64, f64)| *rate < cut;
+        let pairs = points.windows(2);
+        let turns = pairs.filter(|two| slow(&two[0]) != slow(&two[1])).count();
+        let number = rates.len() as f64;
+        let mean = rates.iter().sum::<f64>() / number;
+        let level = |point: &(f64, f64)| if slow(point) { low } else { high };
+        let off: f64 = points.iter().map(|one| (one.0 - level(one)).powi(2)).sum();
+        let spread: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+        let all_s: f64 = points.iter().map(|point| point.1).sum();
+        let slow_points = points.iter().filter(|point| slow(point));
+        let each_s = all_s / number;
+        Some(Self {
+            low,
+            high,
+            slow_s: slow_points.map(|point| point.1).sum(),
+            all_s,
+            held: number / turns as f64,
+            apart: (high - low) * each_s,
+            of_point: high * each_s,
+            explained: 1.0 - off / spread,
         })
     }
 }

@@ -20,7 +20,7 @@ const LONE: u64 = 4 << 20;
 /// Where no stream was measured, small blocks take little beside a revolution; bytes/s.
 const STREAM: f64 = 150e6;
 /// Waits of whole revolutions are alike: their 90th percentile over the median.
-pub(crate) const ALIKE: f64 = 1.15;
+const ALIKE: f64 = 1.15;
 
 impl Spindle {
     /// That of the disks below a stage: as they state it, else as the waits of the run show it.
@@ -143,6 +143,17 @@ pub(crate) fn wait_ns(facts: &StageFacts<'_>, ns: f64) -> f64 {
 pub(crate) fn whole_wait(facts: &StageFacts<'_>) -> Option<Turns> {
     let spindle = Spindle::of(facts);
     whole_waits(facts, &[spindle.rpm]).first().copied()
+}
+
+/// Where percentiles are not known or spread, the average may still be whole
+/// revolutions: of writes that are made durable one by one.
+pub(crate) fn whole_on_average(facts: &StageFacts<'_>) -> Option<Turns> {
+    let asked = facts.syncs_each() && facts.only_writes() && facts.in_order();
+    let spread = facts.is_even(2.0 * ALIKE) == Some(false);
+    unless(!asked || facts.rotates() != Some(true) || !facts.reaches_device() || spread)?;
+    let wait_ns = wait_ns(facts, facts.each_ns()?);
+    let known = Some(Spindle::of(facts)).filter(|spindle| spindle.known)?;
+    known.whole(wait_ns)
 }
 
 /// The whole revolutions of these speeds that the ordered small writes of a stage wait.

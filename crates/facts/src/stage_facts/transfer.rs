@@ -1,11 +1,9 @@
-//! Large transfers: whether a stage is one, and how evenly its bytes flow.
+//! Large transfers: whether a stage is one, the rates of others, and where on a disk they lie.
 
-use super::StageFacts;
 use super::spindle::stream_rate;
 use crate::layers::all_leaves;
-use crate::prelude::unless;
+use crate::prelude::*;
 use crate::revolution::RATE_MAX;
-use diskfacts_plan::{CacheMode, Pattern};
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
 /// link up to a few hundred MB/s: 256 KiB at 500 MB/s are 0.5 ms, a command 0.02 to 0.1.
@@ -110,5 +108,45 @@ impl<'a> StageFacts<'a> {
             .all()
             .filter(|one| one.workload().operation.writes() == writes);
         alike.filter_map(|one| one.flow()).reduce(f64::max)
+    }
+
+    /// The largest of the other stages that move bytes in order in this direction, from the same
+    /// place on a platter.
+    pub(crate) fn best_flow_here(&self) -> Option<f64> {
+        let own = self.workload();
+        let same = [Same::Operation];
+        let here = self.alike(&same).filter(|other| {
+            let theirs = other.workload();
+            theirs.offset == own.offset && theirs.span == own.span && other.in_order()
+        });
+        here.filter_map(|other| other.flow()).reduce(f64::max)
+    }
+
+    /// The fastest stage of the same kind that streams at another place, and its rate, bytes/s,
+    /// where that lies further out: the outer tracks come first.
+    pub(crate) fn faster_further_out(&self) -> Option<(StageFacts<'a>, f64)> {
+        let offset = self.workload().offset;
+        let (other, best) = self
+            .alike(&[Same::Operation, Same::Pattern, Same::Cache, Same::Sync])
+            .filter(|other| other.workload().offset != offset && other.flows())
+            .filter_map(|other| {
+                let rate = other.rate()?;
+                Some((other, rate))
+            })
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (other.workload().offset <= offset).then_some((other, best))
+    }
+
+    /// Where the stage begins on its disk that turns, as a share of it from the rim; `None` of
+    /// several, or where a filesystem puts the blocks anywhere.
+    pub(crate) fn place_on_disk(&self) -> Option<f64> {
+        let run = self.run();
+        let on_disk = matches!(run.target.kind, TargetKind::Device | TargetKind::Simulated);
+        let leaf = self.context.turning().next()?;
+        let size = leaf.size_bytes.filter(|size| *size > 0)? as f64;
+        unless(!on_disk || self.leaves().count() > 1)?;
+        let devices = run.stack.devices.iter();
+        let starts = devices.filter_map(|device| device.start_bytes);
+        Some((starts.sum::<u64>() + self.workload().offset) as f64 / size)
     }
 }

@@ -17,43 +17,42 @@
 //! of a ladder those with less than the knee have room, that at the knee fills the device, and
 //! those with more only wait. So no two of them are told different depths.
 
-use super::garbage_collection;
-use super::prelude::*;
+use super::slow::Erasing;
+use crate::prelude::*;
 use diskfacts_plan::Stop;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 /// Share of a rate from which on another is as good: trials of one stage differ by a few
 /// percent, and no depth is chosen for a tenth.
 pub const ENOUGH: f64 = 0.9;
 /// A rate is worth having more in flight for when it is so many times as high.
-pub(super) const MORE: f64 = 1.2;
+pub(crate) const MORE: f64 = 1.2;
 /// A device has room while operations spend less of their time waiting for each other than on
 /// what one takes alone: while their latency is within this factor of that.
-pub(super) const ROOM: f64 = 2.0;
+pub(crate) const ROOM: f64 = 2.0;
 
 /// One depth that was measured.
 #[derive(Debug, Clone)]
-pub(super) struct Rung {
+pub(crate) struct Rung {
     /// Operations in flight.
-    pub(super) depth: f64,
+    pub(crate) depth: f64,
     /// Operations per second.
-    pub(super) iops: f64,
+    pub(crate) iops: f64,
     /// Mean latency, ns.
-    pub(super) latency_ns: f64,
+    pub(crate) latency_ns: f64,
     /// The same, or the median where that is less: a few that take long are no queue.
-    pub(super) usual_ns: f64,
+    pub(crate) usual_ns: f64,
     /// Operations per second of each trial.
-    pub(super) rates: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
     /// The stage.
-    pub(super) label: String,
+    pub(crate) label: String,
 }
 
 /// A stage, and those that differ from it in the number in flight only.
 #[derive(Debug, Clone)]
-pub(super) struct Ladder {
+pub(crate) struct Ladder {
     /// The stage itself.
-    pub(super) own: Rung,
+    pub(crate) own: Rung,
     /// All of them and the stage itself, each depth once, by their depth.
     rungs: Vec<Rung>,
 }
@@ -61,7 +60,7 @@ pub(super) struct Ladder {
 /// Where a stage stands among the depths that were measured. The **knee** is the fewest in
 /// flight that do [`ENOUGH`] of the best rate of all of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// Before the knee, and the best do [`MORE`] times as many operations a second.
     Room,
     /// Before the knee, and the best do more, though not as much more.
@@ -76,7 +75,7 @@ pub(super) enum Place<'a> {
 
 impl Ladder {
     /// That of a stage; `None` where its rate or its latency is not known.
-    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         let own = Rung::of(facts)?;
         // What memory served, or what failed, is no depth of the device.
         let alike = facts.alike(Same::WORK);
@@ -84,9 +83,8 @@ impl Ladder {
             other.stage.is_sound() && other.reaches_device() && is_alike(facts, other)
         });
         // Nor is what waits for the flash to be emptied: with more in flight that comes sooner.
-        let cleans = |other: &StageFacts<'_>| garbage_collection::is_cleaning(other);
-        let own_cleans = cleans(facts);
-        let alike = alike.filter(|other| own_cleans || !cleans(other));
+        let erases = Erasing::of(facts).is_some();
+        let alike = alike.filter(|other| erases || Erasing::of(other).is_none());
         let mut rungs: Vec<Rung> = alike.filter_map(|other| Rung::of(&other)).collect();
         rungs.retain(|rung| (rung.depth - own.depth).abs() >= 1.0);
         rungs.push(own.clone());
@@ -97,7 +95,7 @@ impl Ladder {
     }
 
     /// Where the stage stands.
-    pub(super) fn place(&self) -> Place<'_> {
+    pub(crate) fn place(&self) -> Place<'_> {
         let (own, knee) = (&self.own, self.knee());
         match own.depth.total_cmp(&knee.depth) {
             Ordering::Less if self.best().iops >= MORE * own.iops => Place::Room,
@@ -107,59 +105,57 @@ impl Ladder {
         }
     }
 
-    /// Whether there is room for more in flight, and how sure that is: some stage shows it, or,
-    /// where none had more, they do not take much longer than fewer. Without another stage it is
-    /// possible only: where each waits for all the others, all take equally long, too.
-    pub(super) fn has_room(&self, facts: &StageFacts<'_>) -> Option<Confidence> {
-        let takes_as_long = |other: Alone| self.own.usual_ns <= ROOM * other.usual_ns;
-        match self.place() {
-            Place::Room => Some(Certain),
-            Place::Deepest if self.own.depth <= 1.0 => Some(Likely),
-            Place::Deepest => match fewer(facts, self) {
-                Some(fewer) => takes_as_long(fewer).then_some(Likely),
-                None => takes_as_long(alone(facts, self)?).then_some(Possible),
-            },
-            Place::NearlyFull | Place::Full(_) | Place::Behind => None,
-        }
-    }
-
     /// What does most; of equals that with fewer in flight.
-    pub(super) fn best(&self) -> &Rung {
+    pub(crate) fn best(&self) -> &Rung {
         let most = self.rungs.iter().rev();
         most.max_by(|a, b| a.iops.total_cmp(&b.iops))
             .unwrap_or(&self.own)
     }
 
     /// The fewest in flight that do [`ENOUGH`] of the best rate.
-    pub(super) fn knee(&self) -> &Rung {
+    pub(crate) fn knee(&self) -> &Rung {
         let enough = ENOUGH * self.best().iops;
         let mut rungs = self.rungs.iter();
         rungs.find(|rung| rung.iops >= enough).unwrap_or(&self.own)
     }
 
     /// Those with fewer in flight than this stage, fewest first.
-    pub(super) fn shallower(&self) -> impl Iterator<Item = &Rung> {
+    pub(crate) fn shallower(&self) -> impl Iterator<Item = &Rung> {
         self.rungs.iter().filter(|r| r.depth < self.own.depth)
     }
 
     /// What does most of those with more in flight.
-    pub(super) fn best_deeper(&self) -> Option<&Rung> {
+    pub(crate) fn best_deeper(&self) -> Option<&Rung> {
         let deeper = self.rungs.iter().filter(|r| r.depth > self.own.depth);
         deeper.max_by(|a, b| a.iops.total_cmp(&b.iops))
     }
 
-    /// What the knee does: its share of the best rate, and of the latency that goes with it.
+    /// What was measured of the depth that is enough, held against the best or this stage:
     /// `8 in flight reach 91 % of the best rate, that of 32, at 27 % of its latency`.
-    pub(super) fn advice(&self) -> String {
+    pub(crate) fn advice(&self) -> String {
         let (knee, best, own) = (self.knee(), self.best(), &self.own);
-        if knee.depth < best.depth {
-            return knee.reaches(best);
-        }
         let (more, longer) = knee.against(own);
-        format!(
-            "{} in flight do most, {more} times as many as {} at {longer} times the latency",
-            knee.depth, own.depth
-        )
+        match self.place() {
+            Place::Full(deeper) if own.iops < deeper.iops => own.reaches(deeper),
+            Place::Full(deeper) => format!(
+                "{} in flight reach {} of this rate at {} times its latency",
+                deeper.depth,
+                percent(deeper.iops / own.iops),
+                deeper.against(own).1
+            ),
+            _ if knee.depth < best.depth => knee.reaches(best),
+            Place::Behind => format!(
+                "{} in flight do most; these {} reach {} of that at {} times the latency",
+                knee.depth,
+                own.depth,
+                percent(own.iops / knee.iops),
+                own.against(knee).1
+            ),
+            Place::Room | Place::NearlyFull | Place::Deepest => format!(
+                "{} in flight do most, {more} times as many as {} at {longer} times the latency",
+                knee.depth, own.depth
+            ),
+        }
     }
 }
 
@@ -178,14 +174,14 @@ impl Rung {
     }
 
     /// How many times as many it does, and how many times as long each takes.
-    pub(super) fn against(&self, other: &Self) -> (String, String) {
+    pub(crate) fn against(&self, other: &Self) -> (String, String) {
         let latency = ratio(self.latency_ns / other.latency_ns);
         (ratio(self.iops / other.iops), latency)
     }
 
     /// What it does, held against the best: `8 in flight reach 91 % of the best rate, that
     /// of 32, at 27 % of its latency`.
-    pub(super) fn reaches(&self, best: &Self) -> String {
+    pub(crate) fn reaches(&self, best: &Self) -> String {
         format!(
             "{} in flight reach {} of the best rate, that of {}, at {} of its latency",
             self.depth,
@@ -194,19 +190,32 @@ impl Rung {
             percent(self.latency_ns / best.latency_ns)
         )
     }
+
+    /// This and a deeper one, and what each does.
+    pub(crate) fn beside(&self, deeper: &Self) -> String {
+        format!(
+            "Operations/s: {} with {} in flight ({}), {} with {} ({}).",
+            rate_digits(self.iops),
+            self.depth,
+            self.label,
+            rate_digits(deeper.iops),
+            deeper.depth,
+            deeper.label
+        )
+    }
 }
 
 /// What an operation of a stage takes that waits for no other.
-pub(super) struct Alone {
+pub(crate) struct Alone {
     /// Mean latency, and the same or the median where that is less, ns.
-    pub(super) latency_ns: f64,
-    pub(super) usual_ns: f64,
+    pub(crate) latency_ns: f64,
+    pub(crate) usual_ns: f64,
     /// By what it is known.
-    pub(super) by: String,
+    pub(crate) by: String,
 }
 
 /// That of a stage, by other stages, or by its shortest, unless memory may have served that.
-pub(super) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
+pub(crate) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
     fewer(facts, ladder).or_else(|| {
         unless(facts.memory_share() > 0.0)?;
         let shortest_ns = shortest_ns(facts)?;
@@ -219,7 +228,7 @@ pub(super) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
 }
 
 /// By the stage with the fewest in flight; of reads and writes mixed by those that do one of them.
-fn fewer(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
+pub(crate) fn fewer(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
     let fewest = ladder.shallower().next().map(|fewer| Alone {
         latency_ns: fewer.latency_ns,
         usual_ns: fewer.usual_ns,
@@ -271,11 +280,10 @@ const OF_DEPTH: [&str; 2] = ["queue_depth", "streams"];
 
 /// Whether two stages that do the same in the same way differ in their depth or streams only.
 fn is_alike(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
-    let settings = |facts: &StageFacts<'_>| -> BTreeMap<String, String> {
-        let mut settings = facts.stage.settings.clone();
-        settings.retain(|key, _| !OF_DEPTH.contains(&key.as_str()));
-        settings
-    };
+    let [own, theirs] = [one, other].map(|facts| {
+        let settings = facts.stage.settings.iter();
+        settings.filter(|(key, _)| !OF_DEPTH.contains(&key.as_str()))
+    });
     let (a, b) = (one.workload(), other.workload());
     a.offset == b.offset
         && a.span == b.span
@@ -283,7 +291,7 @@ fn is_alike(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
         && a.beside == b.beside
         && a.rate.is_none()
         && b.rate.is_none()
-        && (settings(one) == settings(other) || differ_in_depth(one, other))
+        && (own.eq(theirs) || differ_in_depth(one, other))
 }
 
 /// Whether two cells of a plan, whatever it calls its axes, ask for the same but for the depth

@@ -1,11 +1,10 @@
 //! Measurements that would settle a question, as commands and plan files.
 
 use crate::stage_facts::StageFacts;
-use crate::words::{measure, shell};
-use diskfacts_plan::{Plan, Stage, Until, Workload, file};
-use diskfacts_record::{Experiment, Prediction, Quantity, Side, TargetKind};
+use crate::words::{measure, measure_by};
+use diskfacts_plan::{Plan, Stage, SyncMode, Until, Workload, file};
+use diskfacts_record::{Experiment, Prediction, Quantity, Side};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// The plan file that commands name.
 const FILE: &str = "settle.toml";
@@ -49,42 +48,37 @@ impl Stages {
 
     /// Decided by whether the first of two stages has at least so many times the figure of
     /// the second.
-    pub(crate) fn at_least(mut self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
-        self.prediction = Some(prediction(pair, quantity, Side::AtLeast, ratio));
-        self
+    pub(crate) fn at_least(self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
+        self.predicts(pair, quantity, Side::AtLeast, ratio)
     }
 
     /// Decided by whether it has at most so many times the figure of the second.
-    pub(crate) fn at_most(mut self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
-        self.prediction = Some(prediction(pair, quantity, Side::AtMost, ratio));
+    pub(crate) fn at_most(self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
+        self.predicts(pair, quantity, Side::AtMost, ratio)
+    }
+
+    /// What is predicted of the first of two stages.
+    fn predicts(mut self, pair: Pair, quantity: Quantity, side: Side, ratio: f64) -> Self {
+        let (changed, control) = pair;
+        self.prediction = Some(Prediction {
+            control: control.to_owned(),
+            changed: changed.to_owned(),
+            quantity,
+            side,
+            ratio,
+        });
         self
     }
 
     /// Decided by whether the first of two stages is without what takes this share of the
     /// second's time: half of what that would gain decides, because something else may take
     /// its place. By nothing where that is too little to be seen.
-    pub(super) fn without(self, pair: Pair, quantity: Quantity, share: f64) -> Self {
+    pub(crate) fn without(self, pair: Pair, quantity: Quantity, share: f64) -> Self {
         if (SHARE_MIN..=1.0).contains(&share) {
             self.at_least(pair, quantity, 1.0 / (1.0 - share / 2.0))
         } else {
             self
         }
-    }
-}
-
-/// What is predicted of the first of two stages.
-pub(super) fn prediction(
-    (changed, control): Pair,
-    quantity: Quantity,
-    side: Side,
-    ratio: f64,
-) -> Prediction {
-    Prediction {
-        control: control.to_owned(),
-        changed: changed.to_owned(),
-        quantity,
-        side,
-        ratio,
     }
 }
 
@@ -96,13 +90,14 @@ impl From<Stages> for Settling {
 
 impl Settling {
     /// As a command, with a plan where it needs one.
-    pub(super) fn experiment(self, facts: &StageFacts<'_>, question: String) -> Experiment {
+    pub(crate) fn experiment(self, facts: &StageFacts<'_>, question: String) -> Experiment {
+        let run = facts.run();
         let (command, plan, prediction) = match self {
-            Self::Again => (measure(facts.run()), None, None),
-            Self::BuiltIn(plan) => (command(facts, plan), None, None),
+            Self::Again => (measure(run), None, None),
+            Self::BuiltIn(plan) => (measure_by(run, plan), None, None),
             Self::Stages(stages) => {
                 let plan = file::print(&plan(facts, &stages.stages));
-                (command(facts, FILE), Some(plan), stages.prediction)
+                (measure_by(run, FILE), Some(plan), stages.prediction)
             }
         };
         Experiment {
@@ -124,10 +119,33 @@ impl StageFacts<'_> {
         }
     }
 
+    /// Reads of the smallest span that no cache holds whole: the arm stands nearly still,
+    /// and the platter turns as before.
+    pub(crate) fn near(&self) -> Stages {
+        let block = self.workload().block_size.max(1);
+        let span = (512_u64 << 20).min(self.run().target.size_bytes) / block * block;
+        self.stages()
+            .and("anywhere", |w| w.sync = SyncMode::None)
+            .and("near", |w| {
+                w.sync = SyncMode::None;
+                w.span = Some(span.max(block));
+            })
+            .and("anywhere-qd8", |w| {
+                w.sync = SyncMode::None;
+                w.queue_depth = 8;
+            })
+    }
+
     /// An experiment that begins with the stage as it was.
     pub(crate) fn as_it_was(&self) -> Stages {
         self.stages().and("as-it-was", |_| ())
     }
+}
+
+/// Four times the block, up to 8 MiB.
+pub(crate) fn larger_block(block: u64) -> u64 {
+    let block = block.max(1);
+    (block * 4).clamp(block, (8 << 20).max(block))
 }
 
 fn plan(facts: &StageFacts<'_>, stages: &[(&str, Workload)]) -> Plan {
@@ -154,42 +172,6 @@ fn plan(facts: &StageFacts<'_>, stages: &[(&str, Workload)]) -> Plan {
         precondition: Vec::new(),
         stages: stages.collect(),
     }
-}
-
-/// What measures this target by another plan, with the leave to write that was
-/// given before.
-fn command(facts: &StageFacts<'_>, plan: &str) -> String {
-    let run = facts.run();
-    let target = if run.target.kind == TargetKind::Imported {
-        // What a document is of may be measured.
-        "TARGET"
-    } else {
-        &run.target.given
-    };
-    let mut command = format!("diskfacts measure {} --plan {plan}", shell(target));
-    for (option, value) in kept_options(&run.run.command) {
-        // Writing to a string does not fail.
-        let _ = write!(command, " {option} {}", shell(&value));
-    }
-    command
-}
-
-/// What has to be said again for the same target: its size, where it is made for the
-/// run, and the leave to write to it; and where the runs are kept.
-fn kept_options(words: &[String]) -> Vec<(&'static str, String)> {
-    const KEPT: [&str; 4] = ["--size", "--loop", "--destroy-data-on", "--store"];
-    let mut found = Vec::new();
-    for (i, word) in words.iter().enumerate() {
-        for option in KEPT {
-            let value = match word.strip_prefix(option) {
-                Some("") => words.get(i + 1).cloned(),
-                Some(rest) => rest.strip_prefix('=').map(str::to_owned),
-                None => None,
-            };
-            found.extend(value.map(|value| (option, value)));
-        }
-    }
-    found
 }
 
 /// What is written down of a workload.

@@ -9,15 +9,17 @@
 //! remain; SATA's frames of 8 KiB cost little, and drives reach 88 to 95 %. The ranges
 //! below are those shares.
 
+use super::StageFacts;
+use crate::prelude::*;
 use LeadsTo::{Disk, Nvme, Server};
 use diskfacts_record::Transport;
 
 /// A link.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Link {
-    pub(super) name: &'static str,
+pub(crate) struct Link {
+    pub(crate) name: &'static str,
     /// Bytes per second after the line's own coding.
-    pub(super) bytes_per_s: f64,
+    pub(crate) bytes_per_s: f64,
     /// What transfers reach of it, as shares.
     usable: (f64, f64),
     leads_to: LeadsTo,
@@ -25,7 +27,7 @@ pub(super) struct Link {
 
 /// What kind of device stands behind a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeadsTo {
+pub(crate) enum LeadsTo {
     /// A disk with a SCSI, SAS or SATA name (`sda`).
     Disk,
     /// An `NVMe` drive.
@@ -79,13 +81,13 @@ const LINKS: &[Link] = &[
 
 impl Link {
     /// The share of it that a rate uses.
-    pub(super) fn share(&self, rate: f64) -> f64 {
+    pub(crate) fn share(&self, rate: f64) -> f64 {
         rate / self.bytes_per_s
     }
 
     /// Whether it may be the link of a drive that is attached so; any may where that is not
     /// known. Each name begins with what it is of.
-    pub(super) fn may_be(&self, transport: Option<Transport>) -> bool {
+    pub(crate) fn may_be(&self, transport: Option<Transport>) -> bool {
         let names: &[&str] = match transport {
             None => return true,
             // A controller that does not say what is behind it.
@@ -108,9 +110,114 @@ impl Link {
 }
 
 /// The links of one kind that stop transfers at this rate, bytes/s.
-pub(super) fn that_stop_at(rate: f64, leads_to: LeadsTo) -> Option<&'static Link> {
+pub(crate) fn that_stop_at(rate: f64, leads_to: LeadsTo) -> Option<&'static Link> {
     let mut fitting = LINKS.iter().filter(|link| link.leads_to == leads_to);
     fitting.find(|link| link.explains(rate))
+}
+
+/// Rates this near to each other are one.
+const SAME: f64 = 0.02;
+/// The most by which another stage may be faster through a link that is full.
+pub(crate) const FASTER: f64 = 1.05;
+
+/// A link that large transfers stop at.
+#[derive(Debug)]
+pub(crate) struct FullLink {
+    pub(crate) link: &'static Link,
+    /// What goes by it in all, and to one drive, bytes/s.
+    pub(crate) rate: f64,
+    pub(crate) per_drive: f64,
+    /// Another large transfer at the same rate, in the other direction or elsewhere: a sentence.
+    pub(crate) same: Option<String>,
+}
+
+impl FullLink {
+    /// Of a stage. A link carries what the fastest stage moves, in either direction.
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
+        let rate = facts.flow()?;
+        // What steps down and stays down is held back by something else.
+        unless(facts.held_down().is_some())?;
+        let per_drive = rate / facts.drives_side_by_side();
+        unless(facts.others().any(|other| carries_more(&other, per_drive)))?;
+        let mut kinds = facts.leaves().flat_map(kinds);
+        let link = kinds.find_map(|kind| that_stop_at(per_drive, *kind))?;
+        let fits = facts.leaves().all(|leaf| link.may_be(leaf.transport));
+        // The bytes of a platter pass at such rates too: there the same rate in another
+        // place is what tells.
+        let same = same_rate(facts, rate);
+        unless(!fits || facts.rotates() == Some(true) && same.is_none())?;
+        Some(Self {
+            link,
+            rate,
+            per_drive,
+            same,
+        })
+    }
+}
+
+impl StageFacts<'_> {
+    /// Drives that move parts of the bytes of a stage side by side, as far as the host knows. To a
+    /// mirror each write goes whole to all members, and one reader in order is served by one of
+    /// them.
+    fn drives_side_by_side(&self) -> f64 {
+        let mut devices = self.stack().devices.iter();
+        let is_mirror = devices.any(|one| one.layout.as_deref() == Some("raid1"));
+        let many = self.scattered() || self.workload().streams > 1;
+        let by_all = many && self.workload().operation.reads();
+        match (is_mirror, by_all) {
+            (true, false) => 1.0,
+            // The kernel shows a controller's as one: it has two at least.
+            (true, true) => self.disks().max(2.0),
+            (false, _) => self.disks(),
+        }
+    }
+}
+
+/// Whether another stage has moved more to a drive than this, whatever its blocks were: in order,
+/// anywhere or with several in flight. What memory of the host served did not go by a link, and
+/// of a document only large transfers are known to have.
+fn carries_more(other: &StageFacts<'_>, per_drive: f64) -> bool {
+    let known = other.reaches_device() && !other.imported();
+    let by_device = || Some(other.rate()? * (1.0 - other.memory_share()));
+    let moved = if known { by_device() } else { other.flow() };
+    moved.is_some_and(|moved| moved / other.drives_side_by_side() > FASTER * per_drive)
+}
+
+/// Links that a device may hang on.
+fn kinds(leaf: &BlockDevice) -> &'static [LeadsTo] {
+    if leaf.kind == DeviceKind::Simulated {
+        &[Nvme, Disk]
+    } else if leaf.name.starts_with("nvme") {
+        &[Nvme]
+    } else if leaf.name.starts_with("sd") {
+        &[Disk]
+    } else {
+        &[]
+    }
+}
+
+/// Another large transfer at the same rate: in the other direction, or elsewhere.
+fn same_rate(facts: &StageFacts<'_>, rate: f64) -> Option<String> {
+    let workload = facts.workload();
+    let size = facts.run().target.size_bytes as f64;
+    let unlike = |other: &StageFacts<'_>| {
+        let theirs = other.workload();
+        let elsewhere = (theirs.offset as f64 - workload.offset as f64).abs() > 0.2 * size;
+        // A platter takes bytes as fast as it gives them, but not everywhere.
+        let direction = theirs.operation.writes() != workload.operation.writes()
+            && facts.rotates() == Some(false);
+        direction || elsewhere
+    };
+    facts.others().find_map(|other| {
+        let theirs = other.rate()?;
+        let is_same = (theirs / rate - 1.0).abs() < SAME && other.flows() && unlike(&other);
+        is_same.then(|| {
+            let (label, moves) = (other.stage.label(), show_throughput(theirs));
+            format!(
+                "{label}, in the other direction or elsewhere, moves {moves}: the same within 2 %."
+            )
+        })
+    })
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! Where the time of one operation that goes anywhere on a rotating disk is spent.
 
-use super::prelude::*;
+use super::rate_over_time::{RateOverTime, Step};
+use super::spindle::{transfer_ns, whole_on_average, whole_wait};
+use crate::prelude::*;
 use crate::revolution::Spindle;
-use crate::stage_facts::rate_over_time::{RateOverTime, Step};
-use crate::stage_facts::spindle::transfer_ns;
-use diskfacts_plan::Pattern;
 
 /// Below this share of a revolution between two operations, the disk did not go to
 /// each of them: its cache held them, or they lay in a row.
-pub(super) const MOVED: f64 = 0.12;
+pub(crate) const MOVED: f64 = 0.12;
 /// Writes among which a drive's cache chooses the nearest, at least: firmware sorts some
 /// tens of them.
 const CACHED: f64 = 8.0;
@@ -22,27 +21,27 @@ const COMMAND_NS: f64 = 0.15e6;
 
 /// The parts of the time of an operation, ns.
 #[derive(Debug, Clone)]
-pub(super) struct Visit {
+pub(crate) struct Visit {
     /// From one completion to the next on one arm.
-    pub(super) each_ns: f64,
+    pub(crate) each_ns: f64,
     /// Share of the stage's time in which operations took so long: before, a cache took them.
-    pub(super) of_time: f64,
+    pub(crate) of_time: f64,
     /// Waiting for the place to come round.
-    pub(super) rotation_ns: f64,
+    pub(crate) rotation_ns: f64,
     /// The bytes under the head.
-    pub(super) transfer_ns: f64,
+    pub(crate) transfer_ns: f64,
     /// The arm.
-    pub(super) seek_ns: f64,
+    pub(crate) seek_ns: f64,
     /// Whether the drive could choose among several, so that both waits are shorter
     /// than on average, and neither is known.
-    pub(super) chosen: bool,
-    pub(super) spindle: Spindle,
+    pub(crate) chosen: bool,
+    pub(crate) spindle: Spindle,
 }
 
 impl Visit {
     /// `None` where operations do not go anywhere, the disk does not turn, or is not
     /// known to, or where they took so little that no arm was moved for each of them.
-    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         let strided = matches!(facts.workload().pattern, Pattern::Stride { .. });
         unless(
             facts.rotates() != Some(true)
@@ -80,12 +79,9 @@ impl Visit {
         // One at a time that waits less than that on average does not go anywhere.
         unless(!chosen && waiting_ns < on_average_ns)?;
         let rotation_ns = on_average_ns.min(most * waiting_ns);
-        let of_time = drained.map_or(1.0, |step| {
-            step.after.seconds / (step.before.seconds + step.after.seconds)
-        });
         Some(Self {
             each_ns,
-            of_time,
+            of_time: drained.map_or(1.0, |step| step.behind()),
             rotation_ns,
             transfer_ns,
             seek_ns: (waiting_ns - rotation_ns).max(0.0),
@@ -95,31 +91,26 @@ impl Visit {
     }
 
     /// A part of the time of an operation.
-    pub(super) fn share(&self, part_ns: f64) -> f64 {
+    pub(crate) fn share(&self, part_ns: f64) -> f64 {
         (part_ns / self.each_ns * self.of_time).clamp(0.0, 1.0)
     }
 }
 
-/// When the drive's cache was full: the course steps down, and stays down.
-pub(super) fn drained(facts: &StageFacts<'_>) -> Option<Step> {
-    let step = RateOverTime::of(facts).step()?;
-    (step.before.rate > 1.5 * step.after.rate && step.explained > 0.5).then_some(step)
+impl StageFacts<'_> {
+    /// Whether operations wait for the platter to come round, or for arm and platter together: in
+    /// order for whole revolutions, anywhere for a part of one.
+    pub(crate) fn waits_for_the_platter(&self) -> bool {
+        let whole = || whole_wait(self).or_else(|| whole_on_average(self));
+        let is_much = |visit: Visit| {
+            !visit.chosen || visit.share(visit.rotation_ns + visit.seek_ns) >= DETAIL
+        };
+        let waits = || whole().is_some() || Visit::of(self).is_some_and(is_much);
+        self.each_ns().is_some() && waits()
+    }
 }
 
-/// Reads of the smallest span that no cache holds whole: the arm stands nearly still,
-/// and the platter turns as before.
-pub(super) fn near(facts: &StageFacts<'_>) -> Stages {
-    let block = facts.workload().block_size.max(1);
-    let span = (512_u64 << 20).min(facts.run().target.size_bytes) / block * block;
-    facts
-        .stages()
-        .and("anywhere", |w| w.sync = SyncMode::None)
-        .and("near", |w| {
-            w.sync = SyncMode::None;
-            w.span = Some(span.max(block));
-        })
-        .and("anywhere-qd8", |w| {
-            w.sync = SyncMode::None;
-            w.queue_depth = 8;
-        })
+/// When the drive's cache was full: the course steps down, and stays down.
+pub(crate) fn drained(facts: &StageFacts<'_>) -> Option<Step> {
+    let step = RateOverTime::of(facts).step()?;
+    (step.before.rate > 1.5 * step.after.rate && step.explained > 0.5).then_some(step)
 }
