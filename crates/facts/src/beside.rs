@@ -6,7 +6,7 @@
 //! of Wilcoxon).
 
 use crate::context::Context;
-use crate::prelude::{DETAIL, StageFacts, percent, show_throughput};
+use crate::prelude::{DETAIL, StageFacts, percent, show_size, show_throughput};
 use crate::stages::Stage;
 use diskfacts_plan::{Stop, Workload};
 use diskfacts_record::{Figure, StageFigures};
@@ -68,4 +68,24 @@ fn alike(one: &Workload, other: &Workload) -> bool {
         ..workload.clone()
     };
     bare(one) == bare(other)
+}
+
+/// How many trials of a stage what was to run beside them ended before, and why, a sentence.
+pub(crate) fn ended_early(facts: &StageFacts<'_>) -> Option<(f64, Vec<String>)> {
+    let trials = facts.trials();
+    let mut ended = trials.iter().filter_map(|trial| {
+        let beside = trial.evidence.beside.as_ref()?;
+        Some((trial, beside, beside.ended_early.as_ref()?))
+    });
+    let (trial, beside, why) = ended.next()?;
+    let number = 1 + ended.count();
+    let line = format!(
+        "in {number} of {} trials; first after {:.2} s and {}, where the trial took {:.2} s: {}.",
+        trials.len(),
+        beside.seconds,
+        show_size(beside.read_bytes + beside.write_bytes),
+        trial.seconds,
+        why.trim_end_matches('.')
+    );
+    Some((number as f64, vec![line]))
 }

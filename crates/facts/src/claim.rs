@@ -3,6 +3,7 @@
 //! there, unless a claim says something else.
 
 use crate::simulated::{edit_profile, planted};
+use crate::words::of_document;
 use diskfacts_record::{Confidence, Run};
 
 /// One claim, with what only its kind has.
@@ -94,5 +95,10 @@ impl<Kind> Claim<Kind> {
     /// Of a simulated disk the cause stands in these tables of its profile.
     pub(crate) fn planted(self, run: &Run, tables: &str) -> Self {
         self.remedy_if(planted(run, tables).map(|sentence| format!("{sentence}.")))
+    }
+
+    /// Of a document the remedy is that the program which wrote it does this: `measure longer`.
+    pub(crate) fn of_document(self, run: &Run, what: &str) -> Self {
+        self.remedy_if(of_document(run, what))
     }
 }

@@ -1,13 +1,13 @@
 //! A run, its stages and their figures.
 
-use crate::course::Course;
+use crate::course;
 use crate::figures;
 use crate::medium::Arm;
 use crate::revolution::Spindle;
 use crate::stage_facts::StageFacts;
 use crate::stage_facts::overlay::Pace;
 use crate::stages::{self, Stage};
-use crate::write_matrix::Matrix;
+use crate::write_matrix::{Matrix, Revolution};
 use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind};
 use std::cell::OnceCell;
 
@@ -24,7 +24,7 @@ pub struct Context<'a> {
     /// against them too, and nothing else is said of them.
     pub(crate) tests: Vec<(Stage<'a>, StageFigures)>,
     /// What the rates of stages do as they follow one another; three rules ask for it.
-    pub(crate) courses: OnceCell<Vec<Option<(Course, String)>>>,
+    courses: OnceCell<Vec<Option<course::OfStage>>>,
     /// What its reads say of an arm.
     arm: OnceCell<Arm>,
     /// How fast its disks turn, and the best rate of a stream of its medium, bytes/s.
@@ -85,6 +85,17 @@ impl<'a> Context<'a> {
         each.all(|other| other == Some(first)).then_some(first)
     }
 
+    /// The whole revolutions that its small synced writes wait for. A document does not say what its
+    /// target is; the waits of one disk fit or not.
+    pub(crate) fn revolution(&self) -> Option<Revolution> {
+        let disks = if self.is_imported() {
+            1
+        } else {
+            self.turning().count()
+        };
+        Revolution::of(self.matrix.as_ref()?, disks)
+    }
+
     /// Whether the run was read from a document.
     pub(crate) fn is_imported(&self) -> bool {
         self.run.target.kind == TargetKind::Imported
@@ -99,6 +110,12 @@ impl<'a> Context<'a> {
     pub(crate) fn facts(&self) -> impl Iterator<Item = StageFacts<'_>> {
         let each = self.each().enumerate();
         each.map(|(place, (stage, figures))| StageFacts::new(self, stage, figures).at(place))
+    }
+
+    /// [What the rates](course::of_stage) of the stage at this place do.
+    pub(crate) fn course(&self, place: usize) -> Option<&course::OfStage> {
+        let all = || self.stages.iter().map(course::of_stage).collect();
+        self.courses.get_or_init(all).get(place)?.as_ref()
     }
 
     /// Each stage that did something, on a real disk or a simulated one.

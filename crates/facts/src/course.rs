@@ -2,8 +2,12 @@
 //! with a change, a drift, or a coming and going between two levels. Nothing is left
 //! out of any figure for it.
 
+use crate::processor_varies::ProcessorVaries;
+use crate::spread::trials_behind;
 use crate::stages::Stage;
 use crate::stats;
+use crate::words::{count, percent};
+use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::Trial;
 use diskfacts_record::evidence::Intervals;
 
@@ -60,6 +64,24 @@ const OPERATIONS: f64 = 100.0;
 const ALIKE: usize = 3;
 const ALIKE_SHARE: f64 = 0.8;
 
+/// What the rates of a stage do, and in how many of its trials they do so within; `None` of what
+/// they do from trial to trial.
+pub(crate) type OfStage = (Course, Option<usize>);
+
+/// The rate of an open loop is the plan's, and that the processor time of operations differs is no
+/// pattern.
+pub(crate) fn of_stage(stage: &Stage<'_>) -> Option<OfStage> {
+    let is_open = stage.workload().rate.is_some();
+    if stage.is_null() || is_open || ProcessorVaries::of(stage).is_some() {
+        return None;
+    }
+    let from_trial_to_trial = between(trials_behind(stage)).map(|course| (course, None));
+    from_trial_to_trial.or_else(|| {
+        let (course, alike) = within(stage)?;
+        Some((course, Some(alike)))
+    })
+}
+
 /// What the rates of these trials do, one after the other.
 pub(crate) fn between(trials: &[&Trial]) -> Option<Course> {
     let rates: Vec<f64> = trials.iter().map(|trial| trial.iops).collect();
@@ -70,7 +92,7 @@ pub(crate) fn between(trials: &[&Trial]) -> Option<Course> {
 }
 
 /// What most trials of a stage do within, by its median, and how many of them do so.
-pub(crate) fn within(stage: &Stage<'_>) -> Option<(Course, usize)> {
+fn within(stage: &Stage<'_>) -> Option<(Course, usize)> {
     let courses: Vec<Course> = stage
         .trials
         .iter()
@@ -101,10 +123,29 @@ pub(crate) fn within(stage: &Stage<'_>) -> Option<(Course, usize)> {
     Some((course, alike.len()))
 }
 
+/// Operations per second of a stage once its trials have left their beginning behind, and how long
+/// that is, nanoseconds: medians; `None` where less than half of them do.
+fn settled(stage: &Stage<'_>) -> Option<(f64, f64)> {
+    let of_trial = |trial: &&Trial| {
+        let intervals = &trial.evidence.intervals;
+        let parts = parts(intervals)?;
+        let whole = intervals.operations.len().saturating_sub(1);
+        let joined = whole / parts.len();
+        let from = stats::truncation(&parts).filter(|from| *from > 0)?;
+        let rest = &parts[from..];
+        let left_ns = (from * joined) as f64 * intervals.length_ns as f64;
+        Some((rest.iter().sum::<f64>() / rest.len() as f64, left_ns))
+    };
+    let (rates, left_ns): (Vec<f64>, Vec<f64>) = stage.trials.iter().filter_map(of_trial).unzip();
+    let enough = rates.len() * 2 > stage.trials.len();
+    let settled = stats::median(&rates).zip(stats::median(&left_ns));
+    settled.filter(|_| enough)
+}
+
 /// The rates of a trial over equal parts of its time, operations per second; `None`
 /// where its intervals hold too few operations, or one that was empty: a stall is
 /// named by itself. The last interval, which may be short, is left out.
-pub(crate) fn parts(intervals: &Intervals) -> Option<Vec<f64>> {
+fn parts(intervals: &Intervals) -> Option<Vec<f64>> {
     let whole = intervals.operations.split_last()?.1;
     let total: u64 = whole.iter().fold(0, |sum, n| sum.saturating_add(*n));
     let enough = (total as f64 / OPERATIONS) as usize;
@@ -218,6 +259,57 @@ fn line_is_nearer(rates: &[f64], changes: &[usize], levels: &[f64]) -> bool {
     // Each level has a place and a height to choose.
     let numbers = 2.0 * changes.len() as f64 + 1.0;
     of_line / (n - 2.0) < of_levels / (n - numbers).max(1.0)
+}
+
+/// What the rates of a stage do, a sentence.
+pub(crate) fn said(stage: &Stage<'_>, (course, within): &OfStage) -> String {
+    match within {
+        None => of_trials(stage, course),
+        Some(alike) => of_parts(stage, course, *alike),
+    }
+}
+
+fn of_trials(stage: &Stage<'_>, course: &Course) -> String {
+    let trials = trials_behind(stage);
+    let (from, to) = (rate_digits(course.from), rate_digits(course.to));
+    let all = count(trials.len() as u64, "trial");
+    match course.kind {
+        Kind::Change => {
+            let first = (course.at * trials.len() as f64).round() as usize;
+            let first = trials.get(first).map_or(0, |trial| trial.number);
+            format!("{from} IOPS before trial {first}, {to} from it on, in the median; {all}.")
+        }
+        Kind::Drift => format!(
+            "from {from} to {to} IOPS over {all}, by the median of the slopes between any two \
+             (Theil and Sen)."
+        ),
+        Kind::Modes => {
+            format!("{all} alternate between {from} and {to} IOPS: bimodal (Hartigan's dip, 1 %).")
+        }
+    }
+}
+
+fn of_parts(stage: &Stage<'_>, course: &Course, alike: usize) -> String {
+    let (from, to) = (rate_digits(course.from), rate_digits(course.to));
+    let all = count(stage.trials.len() as u64, "trial");
+    let of = format!("in {alike} of {all}");
+    match course.kind {
+        Kind::Change => {
+            let at = percent(course.at);
+            let settled = settled(stage).map_or_else(String::new, |(rate, left_ns)| {
+                format!(
+                    " Without the first {} of each it would be {} IOPS (MSER-5).",
+                    show_duration(left_ns as u64),
+                    rate_digits(rate)
+                )
+            });
+            format!("from {from} to {to} IOPS after {at} of a trial, {of}.{settled}")
+        }
+        Kind::Drift => {
+            format!("from {from} at the beginning of a trial to {to} IOPS at its end, {of}.")
+        }
+        Kind::Modes => format!("{from} and {to} IOPS alternate within a trial, {of}."),
+    }
 }
 
 #[cfg(test)]

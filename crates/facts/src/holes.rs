@@ -3,7 +3,8 @@
 use crate::layers::SERVED_FROM_CACHE;
 use crate::stage_facts::StageFacts;
 use diskfacts_plan::Workload;
-use diskfacts_record::{Layers, Run, Target, TargetKind};
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{ExtentMethod, Layers, Run, Target, TargetKind};
 
 /// The file that the extents are of: the target, or what is behind it.
 pub(crate) fn path(run: &Run) -> &str {
@@ -54,4 +55,21 @@ pub(crate) fn may_be_read(target: &Target, workload: &Workload, layers: &Layers)
         .device
         .is_some_and(|share| share > 1.0 - SERVED_FROM_CACHE);
     is_everywhere(target, workload) || !all_of_device
+}
+
+/// What the filesystem told of such parts, sentences.
+pub(crate) fn evidence(target: &Target) -> impl Iterator<Item = String> {
+    let told = target.extents.map(|extents| {
+        let how = match extents.method {
+            ExtentMethod::Fiemap => "FIEMAP",
+            ExtentMethod::SeekHole => "SEEK_HOLE",
+        };
+        let [span, holes] = [extents.span_bytes, extents.hole_bytes].map(show_size);
+        let unwritten = extents.unwritten_bytes.map(show_size).map_or_else(
+            || format!("{how} does not tell unwritten extents from data, so there may be more."),
+            |bytes| format!("{how}: {bytes} are allocated and were never written."),
+        );
+        [format!("{how}: of {span}, {holes} are holes."), unwritten]
+    });
+    told.into_iter().flatten()
 }

@@ -4,6 +4,7 @@
 use crate::layers::copies;
 use crate::layers::counted::{Direction, count, roots};
 use crate::layers::reach::dirty_before;
+use crate::words::count as count_of;
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{BlockDevice, Run, Stack, Trial};
 
@@ -157,6 +158,15 @@ impl Commits {
 
     pub(crate) fn others(&self) -> u64 {
         self.all.saturating_sub(self.own_max)
+    }
+
+    /// How many there were, and how many were for the stage, a sentence.
+    pub(crate) fn said(&self) -> String {
+        format!(
+            "the journal committed {}, of which our syncs and its timer asked for {} at most.",
+            count_of(self.all, "time"),
+            self.own_max
+        )
     }
 
     /// Whether those of others are so many that they are worth a word.

@@ -87,8 +87,8 @@ use counted::Direction;
 use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
 pub(crate) use durability::{
-    REVOLUTION_NS_MIN, all_leaves, are_flushed, faster_than_revolutions, flush_counters, flushes,
-    is_mounted_sync,
+    REVOLUTION_NS_MIN, all_leaves, are_flushed, faster_than_revolutions, flush_counters,
+    is_mounted_sync, misses_flushes,
 };
 use reach::Reach;
 pub(crate) use whereabouts::{behind_memory, devices_of_memory, in_memory, is_unknown, remote};

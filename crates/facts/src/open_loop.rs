@@ -5,6 +5,7 @@
 //! behind its intended starts the loop was when it ended: a target that does four fifths
 //! of the rate is behind by a fifth of the time, with any arrivals and any streams.
 
+use crate::prelude::{StageFacts, duration, rate_digits};
 use crate::stages::Stage;
 use diskfacts_plan::Arrivals;
 
@@ -66,8 +67,33 @@ impl OpenLoop {
         })
     }
 
+    /// What was asked for and done, a sentence.
+    pub(crate) fn said(&self) -> String {
+        let behind = self.behind_ns.map(duration).map_or_else(String::new, |by| {
+            format!("; at the end of a trial it was {by} behind its intended starts")
+        });
+        format!(
+            "{} operations per second asked for, {} done{behind}.",
+            rate_digits(self.asked),
+            rate_digits(self.done)
+        )
+    }
+
     /// Whether the rate was kept.
     pub(crate) fn kept(&self) -> bool {
         self.share >= KEPT
     }
+}
+
+/// Latency from the intended start, and from submission, nanoseconds: the 99th percentile, or
+/// where there are too few operations for one the median, and its name.
+pub(crate) fn waited_and_served(facts: &StageFacts<'_>) -> Option<(&'static str, [u64; 2])> {
+    let service = facts.stage.latencies()?.service?;
+    let intended = &facts.figures.latency_ns;
+    let both = [
+        ("p99", intended.p99, service.supported_quantile(0.99)),
+        ("the median", intended.p50, service.supported_quantile(0.5)),
+    ];
+    let mut both = both.into_iter();
+    both.find_map(|(name, waited, served)| Some((name, [waited?, served?])))
 }

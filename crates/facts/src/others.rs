@@ -11,6 +11,7 @@ use crate::journal::beyond_own;
 use crate::layers::copies;
 use crate::layers::counted::{Direction, count, roots};
 use crate::layers::reach::dirty_before;
+use crate::prelude::{StageFacts, percent, show_size};
 use diskfacts_record::{BlockDevice, DeviceKind, Stack, Trial};
 
 /// Bytes of others over those issued, from which on they matter: 1 in 20 is what trials of a quiet
@@ -111,4 +112,29 @@ fn beside_partitions(trial: &Trial, stack: &Stack) -> u64 {
     };
     let disks = stack.devices.iter();
     disks.map(of_disk).fold(0, u64::saturating_add)
+}
+
+/// Operations of others that were under way when trials of a stage began, of each where there
+/// were some. What was to run beside a trial has begun before it.
+pub(crate) fn in_flight_before(facts: &StageFacts<'_>) -> Vec<u64> {
+    let trials = facts.trials().iter();
+    let alone = trials.filter(|t| t.workload.beside.is_none());
+    let before = alone.map(|t| {
+        let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
+        leaves.map(|d| d.in_flight_before).sum::<u64>()
+    });
+    before.filter(|n| *n > 0).collect()
+}
+
+/// Bytes that others moved while a stage ran over those issued, and the figures, a sentence; `None`
+/// where they do not matter.
+pub(crate) fn moved_by_others(facts: &StageFacts<'_>) -> Option<(f64, Vec<String>)> {
+    let (stage, stack) = (facts.stage, &facts.run().stack);
+    let others = stage.sum(|t| by_others(t, stack).bytes());
+    let issued = stage.sum(|t| t.bytes);
+    let share = others as f64 / issued as f64;
+    let is_worth = share > MATTERS && others / stage.trials.len() as u64 > MATTER_BYTES;
+    let ([own, more], part) = ([issued, others].map(show_size), percent(share));
+    let line = format!("{own} issued, and {more} more moved by others ({part}).");
+    (issued > 0 && is_worth).then_some((share, vec![line]))
 }

@@ -4,6 +4,7 @@
 
 use crate::stages::Stage;
 use crate::stats;
+use crate::words::list;
 
 /// Trials from which on one of them can stand apart.
 const TRIALS: usize = 5;
@@ -39,6 +40,16 @@ pub(crate) fn of(stage: &Stage<'_>) -> Vec<usize> {
     apart.retain(|place| away(place) >= DIFFERENCE);
     apart.sort_unstable();
     apart
+}
+
+/// Which trials stand apart from the others, if any do, a sentence behind another.
+pub(crate) fn said(numbers: &[u32]) -> String {
+    let told: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    match told.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Trial {one} stands apart from the others."),
+        several => format!(" Trials {} stand apart from the others.", list(several)),
+    }
 }
 
 #[cfg(test)]

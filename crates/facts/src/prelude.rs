@@ -2,6 +2,7 @@
 
 pub(crate) use crate::simulated::is_simulated;
 pub(crate) use crate::stage_facts::{Same, StageFacts};
+pub(crate) use crate::stages::join;
 pub(crate) use crate::stats;
 pub(crate) use crate::words::{
     count, duration, edit_plan, in_service, list, percent, ratio, ratio_of, shell,

@@ -6,7 +6,7 @@
 //! of a thread (`run_delay`) is its own.
 
 use crate::stages::Stage;
-use crate::words::percent;
+use crate::words::{percent, ratio_of};
 use diskfacts_record::Trial;
 
 /// Share of the time that a thread ran from which on it did nothing else, and is the limit: a tenth
@@ -83,4 +83,69 @@ impl ProcessorWait {
             idle: idle.filter(|idle| idle.is_finite()),
         })
     }
+}
+
+/// Who has the processors that are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The streams of the stage themselves.
+    Own,
+    /// Others, or it is not known.
+    Others,
+    /// Nobody: they were idle, and the stage was not let on them.
+    Nobody,
+}
+
+impl ProcessorWait {
+    /// Who has the processors that so many threads wait for.
+    fn whose(&self, threads: u32) -> Whose {
+        if self.idle.is_some_and(|idle| idle >= IDLE) {
+            Whose::Nobody
+        } else if threads > 1 && self.own.is_some_and(|own| own >= OWN) {
+            Whose::Own
+        } else {
+            Whose::Others
+        }
+    }
+}
+
+/// Who has the processors that a stage waited for, the share of its time that it did, and what that
+/// rests on, a sentence.
+pub(crate) fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
+    match ProcessorWait::of(stage) {
+        Some(wait) => Some(by_thread(stage, &wait)),
+        None => by_pressure(stage),
+    }
+}
+
+/// By the accounts of the threads themselves.
+fn by_thread(stage: &Stage<'_>, wait: &ProcessorWait) -> (Whose, f64, String) {
+    let threads = stage.trials.iter().map(|t| t.evidence.engine.threads);
+    let threads = threads.max().unwrap_or(1);
+    let own = wait.own.map_or_else(String::new, |own| {
+        let own = percent(own.min(1.0));
+        format!(", and had {own} of what the processors of the machine did")
+    });
+    let idle = wait.idle.filter(|idle| *idle >= IDLE).map(percent);
+    let idle = idle.map_or_else(String::new, |idle| {
+        format!("; they were idle for {idle} of it")
+    });
+    let were = if threads == 1 { "was" } else { "were" };
+    let line = format!(
+        "{} that did the operations {were} ready to run and had no processor for {} of the \
+         time{own}{idle}.",
+        ratio_of(f64::from(threads), "thread", "threads"),
+        percent(wait.share)
+    );
+    (wait.whose(threads), wait.share, line)
+}
+
+/// By whoever waits on the machine.
+fn by_pressure(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
+    let pressure = |t: &Trial| t.evidence.pressure.map(|pressure| pressure.cpu_some_ns);
+    let share = stage.known(pressure)? as f64 / 1e9 / stage.seconds();
+    let of_time = percent(share.min(1.0));
+    let line =
+        format!("some task of the machine waited for a processor during {of_time} of the time.");
+    share.is_finite().then_some((Whose::Others, share, line))
 }

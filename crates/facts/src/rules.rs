@@ -57,7 +57,6 @@ mod whole_revolutions;
 mod write_choice;
 mod zones;
 
-pub(crate) use cache_burst::of as cache_burst;
 pub use rule::Rule;
 pub(crate) use rule::{Part, Shared};
 
@@ -119,17 +118,6 @@ const RULES: &[Rule] = &[
     direct_small_blocks::RULE,
     drive_cache::RULE,
 ];
-
-/// Names of stages for a finding, each once.
-pub(crate) fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in stages {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
-}
 
 #[cfg(test)]
 mod tests;

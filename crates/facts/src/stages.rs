@@ -193,6 +193,14 @@ fn that(run: &Run, wanted: impl Fn(&str) -> bool) -> Vec<Stage<'_>> {
     stages
 }
 
+/// Puts what is alike together: to the group of this key, in the order of the first of each.
+pub(crate) fn join<K: PartialEq, T>(groups: &mut Vec<(K, Vec<T>)>, key: K, one: T) {
+    match groups.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, members)) => members.push(one),
+        None => groups.push((key, vec![one])),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

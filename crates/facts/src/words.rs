@@ -140,6 +140,17 @@ pub(crate) fn set_attribute(device: Option<&BlockDevice>, attribute: &str, value
     format!("Type `echo {value} > /sys/block/{name}/{attribute}` as root")
 }
 
+/// Names of stages or devices, each once.
+pub(crate) fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in stages {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
 /// Stages within a claim: their names while these are few, else how many; the
 /// finding names them all beside it.
 pub(crate) fn stage_list<T: AsRef<str>>(names: &[T]) -> String {

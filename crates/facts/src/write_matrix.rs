@@ -4,19 +4,28 @@
 //! Any plan may have such stages; `write-matrix` has nothing else. What is asked
 //! of the matrix compares many cells, so one odd cell does not decide.
 
+mod alike;
+mod choice;
+mod kept;
 mod revolution;
+mod sync_cost;
 
 use crate::figures::rate;
 use crate::layers::SERVED_FROM_CACHE;
 use crate::layers::in_memory;
 use crate::stages::Stage;
+use crate::stages::join;
 use crate::stats;
+pub(crate) use alike::Alike;
+pub(crate) use choice::Choice;
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_plan::{SyncMode, units};
 use diskfacts_record::{Latency, Run, StageFigures};
+pub(crate) use kept::{Kept, mb};
 pub(crate) use revolution::Revolution;
 use std::collections::BTreeSet;
+pub(crate) use sync_cost::SyncCost;
 
 /// Blocks up to this are small: even a slow disk moves them in half a
 /// millisecond, so what they take is what each write costs, not its bytes.
@@ -191,6 +200,30 @@ impl<'a> Matrix<'a> {
             modes.filter_map(rate).max_by(|a, b| a.1.total_cmp(&b.1))
         };
         fastest(&|mode| mode.sync.at_end()).or_else(|| fastest(&|mode| mode == PLAIN))
+    }
+
+    /// The sizes that ways to sync each write need for this rate, rising, with the names of those
+    /// ways; `None` where they do not reach it.
+    pub(crate) fn sync_sizes(&self, rate: f64) -> Vec<(Option<u64>, Vec<String>)> {
+        let mut needed = Vec::new();
+        let modes = self.modes().into_iter();
+        for mode in modes.filter(|mode| mode.sync.each_write()) {
+            join(&mut needed, self.reaches(mode, rate), mode.to_string());
+        }
+        needed.sort_by_key(|(size, _)| size.unwrap_or(u64::MAX));
+        needed
+    }
+
+    /// The smallest size at which a mode has this rate, and has it still in the
+    /// median of the larger ones: one lucky cell is no answer.
+    fn reaches(&self, mode: WriteMode, rate: f64) -> Option<u64> {
+        let cells: Vec<_> = self.of_mode(mode).collect();
+        let mut from = (0..cells.len()).map(|i| &cells[i..]);
+        let first = from.find(|larger| {
+            let median = stats::median_of(larger.iter().map(|cell| cell.throughput));
+            larger[0].throughput >= rate && median.is_some_and(|median| median >= rate)
+        });
+        first.map(|larger| larger[0].block_size)
     }
 }
 

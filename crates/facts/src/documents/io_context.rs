@@ -4,7 +4,8 @@
 use super::differ_in;
 use crate::advise::{Measured, Ratio, intervals};
 use crate::rules::prelude::*;
-use crate::rules::served_by::{self, FAIR, RATIO};
+use crate::rules::served_by::{self, RATIO};
+use crate::stage_facts::pool::FAIR;
 use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {

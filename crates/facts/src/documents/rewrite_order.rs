@@ -1,7 +1,8 @@
 //! Why of two volumes the one that writes more slowly may rewrite faster.
 
+use crate::rewrites::{Triple, triples};
 use crate::rules::prelude::*;
-use crate::rules::rewrite_rate::{self, Triple, triples};
+use crate::rules::rewrite_rate;
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Document],
@@ -90,6 +91,6 @@ fn finding(slow: &Triple<'_, '_>, fast: &Triple<'_, '_>) -> Found {
              times as fast, because it reads {reads} times as fast."
     ))
     .headline("a rewrite reads too: fast reads decide")
-    .stages(slow.stages())
+    .stages(names(slow.stages()))
     .evidence(evidence)
 }

@@ -1,6 +1,6 @@
 //! What devices and servers counted, and which devices lie right under a target.
 
-use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack};
+use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Run, Stack};
 
 /// Which of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,23 @@ pub(crate) fn counters<'a>(
     // Flushes are counted whatever `queue/iostats` says.
     let moved = counted.reads > 0 || counted.writes > 0;
     (moved || device.counts_io != Some(false)).then_some(counted)
+}
+
+/// The devices whose counters stood still all the time because they were told to, by their names;
+/// a partition is counted with its disk.
+pub(crate) fn uncounted(run: &Run) -> Vec<&BlockDevice> {
+    let still = |device: &BlockDevice| {
+        let mut trials = run.trials.iter();
+        trials.all(|trial| counters(device, &trial.evidence).is_none())
+    };
+    let devices = roots(&run.stack).chain(run.stack.leaves());
+    let mut silent: Vec<&BlockDevice> = devices
+        .filter(|device| device.counts_io == Some(false))
+        .filter(|device| device.kind != DeviceKind::Partition && still(device))
+        .collect();
+    silent.sort_by(|a, b| a.name.cmp(&b.name));
+    silent.dedup_by(|a, b| a.name == b.name);
+    silent
 }
 
 /// Bytes that all of these devices counted, less what was to run beside the

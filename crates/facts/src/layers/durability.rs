@@ -2,6 +2,7 @@
 //! what they tell cannot be.
 
 use super::counted::roots;
+use crate::stages::Stage;
 use diskfacts_plan::{Operation, SyncMode, Workload};
 use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack, Trial};
 
@@ -129,6 +130,22 @@ fn said_on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack) -> bo
             flushed || forced
         }
     }
+}
+
+/// Whether syncs of a stage had to flush the volatile caches of its disks, and not one flush was
+/// counted.
+pub(crate) fn misses_flushes(stage: &Stage<'_>, stack: &Stack) -> bool {
+    // A forced write (FUA) does without a flush, so a write opened with O_DSYNC or O_SYNC needs
+    // none where the disk can force single writes.
+    let by_flush = match stage.workload().sync {
+        SyncMode::None => false,
+        SyncMode::ODsync | SyncMode::OSync => stack.leaves().all(|leaf| leaf.fua == Some(false)),
+        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => true,
+    };
+    by_flush
+        && all_leaves(stack, "write back")
+        && stage.sum(|t| t.evidence.issued.writes) > 0
+        && stage.known(|t| flushes(&t.evidence, stack)) == Some(0)
 }
 
 /// Whether the filesystem is mounted so that each write is synced, though nobody asks for it.

@@ -2,31 +2,13 @@
 //! was undisturbed, and its figure says nothing of the disturbance.
 
 use super::prelude::*;
+use crate::beside::ended_early;
 
 pub(super) const RULE: Rule = Rule {
     name: "beside-ended",
-    check: Check::Stages(&[StageCheck(ended, undisturbed)]),
+    check: Check::Stages(&[StageCheck(ended_early, undisturbed)]),
     ..Rule::WARNING
 };
-
-fn ended(facts: &StageFacts<'_>) -> Option<Seen> {
-    let trials = facts.trials();
-    let mut ended = trials.iter().filter_map(|trial| {
-        let beside = trial.evidence.beside.as_ref()?;
-        Some((trial, beside, beside.ended_early.as_ref()?))
-    });
-    let (trial, beside, why) = ended.next()?;
-    let line = format!(
-        "in {} of {} trials; first after {:.2} s and {}, where the trial took {:.2} s: {}.",
-        1 + ended.count(),
-        trials.len(),
-        beside.seconds,
-        show_size(beside.read_bytes + beside.write_bytes),
-        trial.seconds,
-        why.trim_end_matches('.')
-    );
-    Some(Seen::line(1.0, line))
-}
 
 fn undisturbed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     RULE.claim(format!(

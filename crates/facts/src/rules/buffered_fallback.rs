@@ -17,7 +17,7 @@ fn through_pages(facts: &StageFacts<'_>) -> Option<Seen> {
     let line = format!(
         "{issued} were written, {dirtied} of pages became dirty and {back} were written back."
     );
-    Some(Seen::line(share, line))
+    Some((share, vec![line]))
 }
 
 fn said(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -1,13 +1,8 @@
 //! A write cache took what was written: the figure is how fast it takes data, and
-//! not how fast the medium does.
-//!
-//! A disk that turns writes a track in the revolutions in which it reads one, so in
-//! order it writes at most as fast as it reads (both are one number in data sheets).
-//! What goes in faster lies in a cache, of the drive or of a controller, and goes on
-//! only until that is full. Flash has caches of its own, of which reads tell nothing,
-//! so there nothing is said.
+//! not how fast the medium does ([`cache_burst`]).
 
 use super::prelude::*;
+use crate::stage_facts::cache_burst;
 
 pub(super) const RULE: Rule = Rule {
     name: "cache-burst",
@@ -17,24 +12,8 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::WARNING
 };
 
-/// Written over read from which on it was the cache. Between the outermost and the
-/// innermost track rates differ by more, so only reads from the same place count;
-/// within a span of some GiB they differ by a few per cent.
-const TIMES: f64 = 1.3;
-
-/// Of a stage whose writes in order went in faster than the medium streams: the stage that read the
-/// same place, and its rate, bytes per second.
-pub(crate) fn of<'a>(facts: &StageFacts<'a>) -> Option<(StageFacts<'a>, f64)> {
-    let writes = facts.workload();
-    let unhindered = writes.rate.is_none() && writes.beside.is_none();
-    let asked = unhindered && writes.sync == SyncMode::None && facts.direct() == Some(true);
-    unless(!asked || facts.rotates() != Some(true))?;
-    let (read, most) = facts.read_of_its_place()?;
-    (facts.rate()? > TIMES * most).then_some((read, most))
-}
-
 fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
-    let (read, most) = of(facts)?;
+    let (read, most) = cache_burst(facts)?;
     let rate = facts.figures.throughput_bytes_per_s.median;
     let written = facts.stage.sum(|t| t.evidence.issued.write_bytes);
     let line = format!(
@@ -44,7 +23,7 @@ fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
         read.stage.name,
         show_throughput(most)
     );
-    Some(Seen::line(rate / most, line))
+    Some((rate / most, vec![line]))
 }
 
 fn into_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

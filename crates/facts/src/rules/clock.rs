@@ -29,7 +29,7 @@ fn is_uneven(facts: &StageFacts<'_>) -> Option<Seen> {
         let ppm = three_digits(drift);
         format!("it was up to {ppm} parts per million off CLOCK_MONOTONIC.")
     });
-    Some(Seen::lines(drift, back.into_iter().chain(off).collect()))
+    Some((drift, back.into_iter().chain(off).collect()))
 }
 
 fn uneven(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

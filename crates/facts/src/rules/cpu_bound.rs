@@ -33,7 +33,7 @@ fn busy(facts: &StageFacts<'_>) -> Option<Processor> {
 fn thread_is_busy(facts: &StageFacts<'_>) -> Option<Seen> {
     let processor = busy(facts)?;
     let lines = processor.evidence("the busiest thread ran");
-    Some(Seen::lines(processor.busy, lines))
+    Some((processor.busy, lines))
 }
 
 fn processor_limits(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -2,15 +2,15 @@
 
 use super::prelude::*;
 use crate::cpu_quota;
-use crate::processor_wait::{IDLE, OWN, ProcessorWait, WAIT};
+use crate::processor_wait::{WAIT, Whose, waited};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-pressure",
-    confidence: Confidence::Possible,
+    confidence: Possible,
     check: Check::Stages(&[
-        StageCheck(|facts| of(Whose::Others, facts), others),
-        StageCheck(|facts| of(Whose::Nobody, facts), nobody),
-        StageCheck(|facts| of(Whose::Own, facts), own),
+        StageCheck(|facts| waits(facts, Whose::Others), others),
+        StageCheck(|facts| waits(facts, Whose::Nobody), nobody),
+        StageCheck(|facts| waits(facts, Whose::Own), own),
     ]),
     ..Rule::NOTE
 };
@@ -19,58 +19,11 @@ pub(super) const RULE: Rule = Rule {
 const NOTE: f64 = WAIT;
 const WARNING: f64 = 0.5;
 
-/// Who has the processors that are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// The streams of the stage themselves.
-    Own,
-    /// Others, or it is not known.
-    Others,
-    /// Nobody: they were idle, and the stage was not let on them.
-    Nobody,
-}
-
-/// Who had the processors that a stage waited for, the share of its time that it waited,
-/// and what that rests on.
-fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
-    let Some(wait) = ProcessorWait::of(stage) else {
-        let waited = stage.known(|t| t.evidence.pressure.map(|pressure| pressure.cpu_some_ns))?;
-        let share = waited as f64 / 1e9 / stage.seconds();
-        let of_time = percent(share.min(1.0));
-        let told = format!(
-            "some task of the machine waited for a processor during {of_time} of the time."
-        );
-        return share.is_finite().then_some((Whose::Others, share, told));
-    };
-    let threads = stage.trials.iter().map(|t| t.evidence.engine.threads);
-    let threads = threads.max().unwrap_or(1);
-    let idle = wait.idle.filter(|idle| *idle >= IDLE);
-    let whose = if idle.is_some() {
-        Whose::Nobody
-    } else if threads > 1 && wait.own.is_some_and(|own| own >= OWN) {
-        Whose::Own
-    } else {
-        Whose::Others
-    };
-    let own = wait.own.map_or_else(String::new, |own| {
-        let own = percent(own.min(1.0));
-        format!(", and had {own} of what the processors of the machine did")
-    });
-    let idle = idle.map(percent).map_or_else(String::new, |idle| {
-        format!("; they were idle for {idle} of it")
-    });
-    let were = if threads == 1 { "was" } else { "were" };
-    let threads = ratio_of(f64::from(threads), "thread", "threads");
-    let share = percent(wait.share);
-    let told = format!(
-        "{threads} that did the operations {were} ready to run and had no processor for {share} of \
-         the time{own}{idle}."
-    );
-    Some((whose, wait.share, told))
-}
-
-/// What is said of those that waited for processors that somebody has.
-fn of(whose: Whose, facts: &StageFacts<'_>) -> Option<Seen> {
+/// A stage that waited for processors that this one has.
+fn waits(facts: &StageFacts<'_>, whose: Whose) -> Option<Seen> {
+    // What waits for the next period of its own group does not wait for a processor.
+    unless(cpu_quota::holds_back(facts.stage))?;
+    let (of, share, line) = waited(facts.stage)?;
     // Beside idle processors a quarter of the time was seen without any limit, where the
     // kernel's threads of a loop device wake up where the stage runs, and are not taken
     // elsewhere at once.
@@ -78,10 +31,7 @@ fn of(whose: Whose, facts: &StageFacts<'_>) -> Option<Seen> {
         Whose::Nobody => WARNING,
         Whose::Own | Whose::Others => NOTE,
     };
-    // What waits for the next period of its own group does not wait for a processor.
-    unless(cpu_quota::holds_back(facts.stage))?;
-    let (of, share, told) = waited(facts.stage)?;
-    (of == whose && share > worth).then(|| Seen::line(share, told))
+    (of == whose && share > worth).then(|| (share, vec![line]))
 }
 
 fn others(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

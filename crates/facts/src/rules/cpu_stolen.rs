@@ -16,7 +16,7 @@ fn is_stolen(facts: &StageFacts<'_>) -> Option<Seen> {
     let share = stolen as f64 / 1e9 / facts.seconds() / cpus;
     let said = percent(share.min(1.0));
     let line = format!("{said} of the processors' time was stolen.");
-    (share.is_finite() && share > STOLEN).then(|| Seen::line(share, line))
+    (share.is_finite() && share > STOLEN).then(|| (share, vec![line]))
 }
 
 fn stolen(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -1,18 +1,11 @@
 //! The trials of a stage differ because the kernel's processor time for an operation does:
-//! what the device did was the same.
-//!
-//! Held against the same trials with the processor time of the median one in each. Where
-//! they differ by half as much then, or less, processor time is what they differ by. That
-//! has no free parameter, and a device that changes its speed leaves the processor time of
-//! an operation as it is. Only of one operation after another: with several in flight,
-//! processor time lies beside that of the device.
+//! what the device did was the same ([`ProcessorVaries`]).
 //!
 //! A common cause in virtual machines: memory that the host has to find first. Filling a
 //! page cache with it costs the guest processor time that no counter of the guest names.
 
 use super::prelude::*;
-use crate::figures;
-use crate::spread::{self, NOISE};
+use crate::processor_varies::ProcessorVaries;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-time-varies",
@@ -21,56 +14,8 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// Trials from which on a range is one of more than chance.
-const TRIALS: usize = 4;
-
-/// What the trials of a stage differ by.
-#[derive(Debug)]
-struct Varies {
-    /// How wide their rates lie, as a share of the median.
-    width: f64,
-    /// The same with equal processor time in all.
-    equal: f64,
-    /// Processor time of an operation, nanoseconds: the least and the most.
-    system_ns: [f64; 2],
-}
-
-/// Whether processor time is what the trials of a stage differ by.
-pub(super) fn is_cause(stage: &Stage<'_>) -> bool {
-    varies(stage).is_some()
-}
-
-fn varies(stage: &Stage<'_>) -> Option<Varies> {
-    let workload = stage.workload();
-    let one_by_one = workload.streams == 1 && workload.queue_depth == 1 && workload.rate.is_none();
-    if !one_by_one || stage.trials.len() < TRIALS {
-        return None;
-    }
-    // Of an operation: in the kernel, and the rest.
-    let times = stage.trials.iter().map(|trial| {
-        let system = trial.cpu.system_ns_per_io?;
-        let rest = 1e9 / trial.iops - system;
-        (rest > 0.0 && rest.is_finite()).then_some((system, rest))
-    });
-    let (system, rest): (Vec<f64>, Vec<f64>) =
-        times.collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    let typical = stats::median(&system)?;
-    let width = |rates: &mut dyn Iterator<Item = f64>| spread::width(&figures::figure(rates));
-    let as_it_was = width(&mut stage.trials.iter().map(|trial| trial.iops))?;
-    let equal = width(&mut rest.iter().map(|rest| 1e9 / (rest + typical)))?;
-    let system_ns = [
-        system.iter().copied().fold(f64::INFINITY, f64::min),
-        system.iter().copied().fold(0.0, f64::max),
-    ];
-    (as_it_was > NOISE && equal <= as_it_was / 2.0).then_some(Varies {
-        width: as_it_was,
-        equal,
-        system_ns,
-    })
-}
-
 fn by_processor(facts: &StageFacts<'_>) -> Option<Seen> {
-    let varies = varies(facts.stage)?;
+    let varies = ProcessorVaries::of(facts.stage)?;
     let [least, most] = varies.system_ns.map(|ns| show_duration(ns as u64));
     let line = format!(
         "the kernel's processor time for an operation went from {least} to {most} over {} trials, \
@@ -79,7 +24,7 @@ fn by_processor(facts: &StageFacts<'_>) -> Option<Seen> {
         percent(varies.width),
         percent(varies.equal),
     );
-    Some(Seen::line(varies.width, line))
+    Some((varies.width, vec![line]))
 }
 
 fn not_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -15,9 +15,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(context: &Context<'_>) -> Option<Found> {
     let found = context.run.unsound();
-    if found.is_empty() {
-        return None;
-    }
+    unless(found.is_empty())?;
     let said = found.iter().map(|unsound| {
         let (kind, when) = (unsound.kind.words(), unsound.when());
         let be = if when.is_empty() { "is" } else { "was" };

@@ -1,12 +1,7 @@
 //! Fewer operations were in flight than asked for, so the figure is one of a
 //! smaller queue depth.
 //!
-//! The depth achieved is Little's: the sum of all latencies over the time
-//! (Little, "A Proof for the Queuing Formula L = λW", Operations Research 9,
-//! 1961). The time is that in which operations were started: the final sync is
-//! left out, and so is the emptying of the queue, which on a slow disk is much of
-//! a short trial. In an open loop the rate decides, and at a depth of one there is
-//! nothing to miss.
+//! In an open loop the rate decides, and at a depth of one there is nothing to miss.
 
 use super::prelude::*;
 
@@ -22,7 +17,7 @@ const SHARE: f64 = 0.8;
 
 fn fewer_in_flight(facts: &StageFacts<'_>) -> Option<Seen> {
     let asked = facts.workload().outstanding() as f64;
-    let reached = facts.stage.median(|t| depth(t).filter(|_| t.ops > 0))?;
+    let reached = facts.depth_while_starting()?;
     unless(asked < 2.0 || reached >= SHARE * asked)?;
     let engine = &facts.trials()[0].evidence.engine;
     let mut lines = vec![format!(
@@ -33,7 +28,7 @@ fn fewer_in_flight(facts: &StageFacts<'_>) -> Option<Seen> {
     )];
     let reasons = engine.fallbacks.iter();
     lines.extend(reasons.map(|reason| format!("{}.", reason.trim_end_matches('.'))));
-    Some(Seen::lines(reached / asked, lines))
+    Some((reached / asked, lines))
 }
 
 fn not_reached(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -56,29 +51,6 @@ fn not_reached(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     ))
     .headline(format!("queue depth not reached: down to {lowest} of it"))
     .remedy(edit_plan(context.run, remedy))
-}
-
-/// The most that can have been in flight on average while operations were
-/// started; `None` when that was too short to tell.
-fn depth(trial: &Trial) -> Option<f64> {
-    let sync = trial.evidence.issued.final_sync_ns.unwrap_or(0) as f64 / 1e9;
-    let transfers = (trial.seconds - sync).max(0.0);
-    let starting = transfers - emptying(trial, transfers)?;
-    // Counted in the time with the sync.
-    let in_flight = trial.evidence.engine.mean_depth * trial.seconds;
-    (starting > 0.0).then(|| in_flight / starting)
-}
-
-/// Seconds, out of `transfers`, in which the queue only emptied: from the end of
-/// the time that the trial was given or, where that did not end it, at most as long
-/// as the slowest operation took.
-fn emptying(trial: &Trial, transfers: f64) -> Option<f64> {
-    let slowest = trial.latency_ns.max? as f64 / 1e9;
-    let stop = trial.workload.stop;
-    let by_time = stop.bytes.is_none() && stop.operations.is_none();
-    let over = stop.time_ns.filter(|_| by_time);
-    let over = over.map(|ns| (transfers - ns as f64 / 1e9).max(0.0));
-    Some(over.map_or(slowest, |over| over.min(slowest)))
 }
 
 #[cfg(test)]

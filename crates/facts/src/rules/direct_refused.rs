@@ -1,6 +1,7 @@
 //! Direct I/O was asked for and not done: the page cache was in the way.
 
 use super::prelude::*;
+use crate::direct_refused::{DirectRefused, alignment};
 use crate::layers::in_memory;
 use diskfacts_record::DirectIo;
 
@@ -11,84 +12,34 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>) -> Option<Found> {
-    let mut refused: Vec<&Stage<'_>> = Vec::new();
-    // Each reason once, with the stages: the cells of a matrix often share it.
-    let mut reasons = Vec::new();
-    for (stage, _) in context.doing_io() {
-        if let Some(reason) = stage.trials.iter().find_map(|t| t.direct_refused()) {
-            refused.push(stage);
-            join(&mut reasons, reason, stage);
-        }
-    }
-    if refused.is_empty() {
-        return None;
-    }
+    let refused = DirectRefused::of(context)?;
     let needs = context.run.target.direct;
-    let told = reasons.iter().map(|(reason, of)| because(reason, of));
-    let mut evidence: Vec<String> = told.collect();
     // No alignment would make memory do direct I/O.
-    if !in_memory(&context.run.stack) {
-        evidence.push(alignment(needs));
-    }
-    let stages = names(refused.iter().map(|stage| stage.name));
+    let alignment = (!in_memory(&context.run.stack)).then(|| alignment(needs));
+    let stages = names(refused.stages.iter().map(|stage| stage.name));
     Some(
         RULE.claim(format!(
             "Direct I/O was refused in {}: the figures went through the page cache.",
             stage_list(&stages)
         ))
         .headline("direct I/O refused: went through the page cache")
-        .remedy(remedy(context, needs, &refused))
+        .remedy(remedy(context.run, needs, &refused))
         .stages(stages)
-        .evidence(evidence),
+        .evidence(refused.said())
+        .evidence(alignment),
     )
 }
 
-/// Why it was refused in some stages.
-fn because(reason: &str, of: &[&Stage<'_>]) -> String {
-    let why = reason.trim_end_matches('.');
-    let stages = names(of.iter().map(|stage| stage.name));
-    match of {
-        [only] => format!("{}: {why}.", only.label()),
-        all if stages.len() < all.len() => {
-            format!("{} ({} cells): {why}.", list(&stages), all.len())
-        }
-        _ => format!("{}: {why}.", list(&stages)),
-    }
-}
-
-fn alignment(needs: Option<DirectIo>) -> String {
-    match needs {
-        None => "The kernel does not tell what direct I/O needs here (statx DIOALIGN, since Linux \
-                 6.1)."
-            .into(),
-        Some(d) if d.offset_alignment_bytes == 0 => {
-            "The kernel says that this target has no direct I/O (statx DIOALIGN is 0).".into()
-        }
-        Some(d) => format!(
-            "Direct I/O needs offsets and lengths that are multiples of {} bytes and buffers \
-             aligned to {} bytes (statx DIOALIGN).",
-            d.offset_alignment_bytes, d.memory_alignment_bytes
-        ),
-    }
-}
-
-fn remedy(context: &Context<'_>, needs: Option<DirectIo>, refused: &[&Stage<'_>]) -> String {
-    let run = context.run;
+fn remedy(run: &Run, needs: Option<DirectIo>, refused: &DirectRefused<'_, '_>) -> String {
     if in_memory(&run.stack) {
         return "Name a folder or a file on a disk: memory has no direct I/O to measure.".into();
     }
     let multiple = needs.map_or(0, |needs| u64::from(needs.offset_alignment_bytes));
-    let misaligned = refused.iter().filter_map(|stage| {
-        let size = stage.workload().block_size;
-        let aligned = size.checked_next_multiple_of(multiple)?;
-        let set = || format!("block_size = \"{}\" in {}", exact_size(aligned), stage.name);
-        (aligned != size).then(set)
-    });
-    let misaligned = list(misaligned);
-    if !misaligned.is_empty() {
-        return edit_plan(run, &format!("set {misaligned}"));
-    }
-    match run.stack.top() {
+    let set = refused
+        .aligned(multiple)
+        .map(|(size, stage)| format!("block_size = \"{}\" in {stage}", exact_size(size)));
+    let set = if_any(list(set), |set| edit_plan(run, &format!("set {set}")));
+    set.unwrap_or_else(|| match run.stack.top() {
         Some(top) if multiple == 0 => format!(
             "Type `diskfacts measure {}` as root to read the device without the filesystem \
              (nothing is written).",
@@ -98,7 +49,7 @@ fn remedy(context: &Context<'_>, needs: Option<DirectIo>, refused: &[&Stage<'_>]
             "Type `diskfacts devices {}` for what the target needs.",
             shell(&run.target.given)
         ),
-    }
+    })
 }
 
 #[cfg(test)]

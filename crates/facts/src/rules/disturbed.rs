@@ -8,7 +8,7 @@ pub(super) const RULE: Rule = Rule {
     name: "disturbed",
     needs: &[Blocks],
     check: Check::Stages(&[StageCheck(
-        |facts| cost(facts).map(|(lost, line)| Seen::line(lost, line)),
+        |facts| cost(facts).map(|(lost, line)| (lost, vec![line])),
         lost,
     )]),
     ..Rule::NOTE

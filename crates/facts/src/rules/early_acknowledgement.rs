@@ -7,16 +7,14 @@
 //! same: one whose cache survives a power cut, and one that does not obey.
 
 use super::prelude::*;
-use super::whole_revolutions;
 use crate::layers::all_leaves;
 use crate::revolution::turn_ns;
-use crate::stats::median_of;
-use crate::write_matrix::{Cell, Matrix, rising, span_of_sizes};
+use crate::write_matrix::SyncCost;
 
 pub(super) const RULE: Rule = Rule {
     name: "early-acknowledgement",
     needs: &[NoDocument, Drives],
-    confidence: Confidence::Possible,
+    confidence: Possible,
     check: Check::One(check),
     ..Rule::NOTE
 };
@@ -31,91 +29,45 @@ const TIMES: f64 = 2.0;
 /// Up to here a sync costs nothing.
 const FREE: f64 = 1.25;
 
-/// Fewest sizes at which both were measured.
-const SIZES_MIN: usize = 3;
-
-/// The small synced cells of a matrix, each with the same size written directly without a
-/// sync.
-struct Pairs<'m, 'a> {
-    pairs: Vec<(&'m Cell<'a>, &'m Cell<'a>)>,
-    /// How many times as long the synced writes take, in the median.
-    times: f64,
-}
-
-impl<'m, 'a> Pairs<'m, 'a> {
-    fn of(matrix: &'m Matrix<'a>) -> Option<Self> {
-        let synced = matrix.small_synced();
-        let paired = synced.filter_map(|cell| Some((cell, matrix.unsynced(cell.block_size)?)));
-        let mut pairs = Self {
-            pairs: paired.collect(),
-            times: f64::NAN,
-        };
-        pairs.times = pairs.median(|synced, plain| synced / plain)?;
-        (rising(pairs.sizes()).len() >= SIZES_MIN).then_some(pairs)
-    }
-
-    /// Over the pairs, of what a synced and a plain write take, nanoseconds.
-    fn median(&self, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
-        let each = self.pairs.iter();
-        median_of(each.map(|(synced, plain)| of(synced.write_ns(), plain.write_ns())))
-    }
-
-    fn sizes(&self) -> impl Iterator<Item = u64> {
-        self.pairs.iter().map(|(cell, _)| cell.block_size)
-    }
-
-    fn stages(&self) -> Vec<String> {
-        let both = self.pairs.iter().flat_map(|(a, b)| [a.stage, b.stage]);
-        names(both)
-    }
-}
-
 fn check(context: &Context<'_>) -> Option<Found> {
     let run = context.run;
-    let pairs = Pairs::of(context.matrix.as_ref()?)?;
-    let (plain_ns, synced_ns) = (
-        pairs.median(|_, plain| plain)?,
-        pairs.median(|sync, _| sync)?,
-    );
-    let revolution = whole_revolutions::of(context)
-        .filter(|found| plain_ns < OF_A_REVOLUTION * turn_ns(found.rpm));
-    let volatile = all_leaves(&run.stack, "write back");
-    let through = all_leaves(&run.stack, "write through");
-    let plain = duration(plain_ns);
-    let mut evidence = vec![format!(
-        "Direct writes of {} take {plain} in the median, and {} with a sync: {} times as long.",
-        span_of_sizes(pairs.sizes()),
-        duration(synced_ns),
-        ratio(pairs.times)
-    )];
-    evidence.extend(revolution.as_ref().map(|found| {
+    let cost = SyncCost::of(context.matrix.as_ref()?)?;
+    let revolution = context
+        .revolution()
+        .filter(|found| cost.plain_ns < OF_A_REVOLUTION * turn_ns(found.rpm));
+    let plain = duration(cost.plain_ns);
+    let too_soon = revolution.as_ref().map(|found| {
         format!(
             "At {} revolutions per minute one takes {}: a disk that waited for its medium could \
              not answer in {plain}.",
             found.rpm,
             duration(turn_ns(found.rpm))
         )
-    }));
-    let says = match (volatile, through) {
-        (true, _) => Some("write back"),
-        (_, true) => Some("write through"),
-        _ => None,
-    };
+    });
+    let says = ["write back", "write through"];
+    let says = says.into_iter().find(|says| all_leaves(&run.stack, says));
     let disks = device_list(run.stack.leaves());
-    evidence.push(says.map_or_else(
+    let kernel = says.map_or_else(
         || "What kind of write cache the disk has is not known.".into(),
         |says| format!("The kernel says `{says}` for the write cache of {disks}."),
-    ));
-    let found = |claim: &str| RULE.claim(claim).stages(pairs.stages()).evidence(evidence);
-    let early = revolution.is_some() || (pairs.times >= TIMES && !through);
-    if early {
+    );
+    let found = |claim: &str| {
+        RULE.claim(claim)
+            .stages(names(cost.stages()))
+            .evidence([cost.said()])
+            .evidence(too_soon)
+            .evidence([kernel])
+    };
+    let volatile = says == Some("write back");
+    let early = cost.times >= TIMES && says != Some("write through");
+    if early || revolution.is_some() {
         // What a sync adds may be the filesystem's journal, where there is one.
-        let by_revolution = revolution.is_some_and(|of| whole_revolutions::is_sure(&of, run));
+        let by_revolution = revolution.is_some_and(|of| of.is_sure(run));
         let sure = by_revolution || (volatile && run.stack.filesystem.is_none());
         return Some(
             found(
-                "The drive acknowledges direct writes from its cache, before its medium has \
-                    them; only those with a sync wait for it.",
+                "The drive acknowledges direct writes from its cache, before its medium has them; \
+                 only those with a sync wait for it.",
             )
             .headline("direct writes are acknowledged from the drive's cache")
             .confidence(likely_if(sure))
@@ -123,18 +75,17 @@ fn check(context: &Context<'_>) -> Option<Found> {
         );
     }
     let of_profile = "`protected` of its write cache or lying_flush of [faults]";
-    (pairs.times <= FREE && volatile).then(|| {
+    (cost.times <= FREE && volatile).then(|| {
         found(
             "A sync costs nothing here: either the drive's cache survives a power cut, or the \
-                drive, or what emulates it, acknowledges a flush before the medium has the data.",
+             drive, or what emulates it, acknowledges a flush before the medium has the data.",
         )
         .headline("a sync costs nothing: protected cache, or ignored flush")
-        .remedy(match planted(run, of_profile) {
-            Some(planted) => format!("{planted}."),
-            None => "Look for power-loss protection in the data sheet, or for the cache mode of \
-                     the virtual disk; only pulling the plug tells for sure."
-                .into(),
-        })
+        .remedy(
+            "Look for power-loss protection in the data sheet, or for the cache mode of the \
+             virtual disk; only pulling the plug tells for sure.",
+        )
+        .planted(run, of_profile)
     })
 }
 

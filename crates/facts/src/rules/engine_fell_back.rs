@@ -1,7 +1,6 @@
 //! A plan asked for an engine or an ability by name and got another.
 
 use super::prelude::*;
-use diskfacts_plan::EngineChoice;
 
 pub(super) const RULE: Rule = Rule {
     name: "engine-fell-back",
@@ -10,26 +9,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn lacks(facts: &StageFacts<'_>) -> Option<Seen> {
-    let workload = facts.workload();
+    let missing = facts.engine_lacks();
     let engine = &facts.trials()[0].evidence.engine;
-    let wanted = match workload.engine {
-        EngineChoice::Auto => None,
-        EngineChoice::Sync => Some("sync"),
-        EngineChoice::IoUring => Some("io_uring"),
-        EngineChoice::Mmap => Some("mmap"),
-        EngineChoice::Null => Some("null"),
-    };
-    let has = |feature: &str| engine.features.iter().any(|f| f == feature);
-    // A simulated disk has an engine of its own, which does what each of the others does.
-    let simulated = engine.name == "sim";
-    // With system calls polling is asked for by RWF_HIPRI.
-    let polls = has("iopoll") || has("hipri");
-    let missing = [
-        wanted.filter(|name| *name != engine.name && !simulated),
-        (workload.iopoll && !polls).then_some("iopoll"),
-        (workload.sqpoll && !has("sqpoll")).then_some("sqpoll"),
-    ];
-    let missing: Vec<&str> = missing.into_iter().flatten().collect();
     unless(missing.is_empty() || engine.name.is_empty())?;
     let reason = if engine.fallbacks.is_empty() {
         "no reason was recorded".to_owned()
@@ -42,7 +23,7 @@ fn lacks(facts: &StageFacts<'_>) -> Option<Seen> {
         engine.name,
         reason.trim_end_matches('.')
     );
-    Some(Seen::line(1.0, line))
+    Some((1.0, vec![line]))
 }
 
 fn another_engine(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -65,6 +46,7 @@ fn another_engine(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_plan::EngineChoice;
 
     #[test]
     fn another_engine_than_asked_for_is_found_with_the_reason() {

@@ -27,7 +27,7 @@ fn is_too_fast(facts: &StageFacts<'_>) -> Option<Seen> {
     let took = duration(stats::median(&each_ns)?);
     let writes = count(facts.stage.sum(|t| t.evidence.issued.writes), "write");
     let line = format!("{writes}, each synced before the next, took {took} each.");
-    Some(Seen::line(1.0, line))
+    Some((1.0, vec![line]))
 }
 
 fn in_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -3,8 +3,7 @@
 //! so a read figure over them is not one of the device.
 
 use super::prelude::*;
-use crate::holes::{empty_share, may_be_read, path};
-use diskfacts_record::ExtentMethod;
+use crate::holes::{empty_share, evidence, may_be_read, path};
 
 pub(super) const RULE: Rule = Rule {
     name: "holes",
@@ -19,28 +18,13 @@ fn may_meet_them(facts: &StageFacts<'_>) -> Option<Seen> {
     let share = empty_share(target).filter(|share| *share > SERVED_FROM_CACHE)?;
     let reads = workload.operation.reads();
     let may = reads && may_be_read(target, workload, &facts.figures.layers);
-    may.then(|| Seen::lines(share, Vec::new()))
+    may.then(|| (share, Vec::new()))
 }
 
 fn not_of_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let (share, path) = (percent(shown.most()), shell(path(context.run)));
-    let evidence = context.run.target.extents.map(|extents| {
-        let how = match extents.method {
-            ExtentMethod::Fiemap => "FIEMAP",
-            ExtentMethod::SeekHole => "SEEK_HOLE",
-        };
-        let [span, holes] = [extents.span_bytes, extents.hole_bytes].map(show_size);
-        let unwritten = extents.unwritten_bytes.map(show_size).map_or_else(
-            || format!("{how} does not tell unwritten extents from data, so there may be more."),
-            |bytes| format!("{how}: {bytes} are allocated and were never written."),
-        );
-        [format!("{how}: of {span}, {holes} are holes."), unwritten]
-    });
-    let looks = if shown.stages.len() == 1 {
-        "looks"
-    } else {
-        "look"
-    };
+    let one = shown.stages.len() == 1;
+    let looks = if one { "looks" } else { "look" };
     RULE.claim(format!(
         "{share} of the file has no data of its own: reading that part is not I/O, and {} {looks} \
          faster than the device.",
@@ -49,7 +33,7 @@ fn not_of_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline(format!(
         "{share} of the file is holes: not read from the device"
     ))
-    .evidence(evidence.into_iter().flatten())
+    .evidence(evidence(&context.run.target))
     .remedy(format!(
         "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, then \
          `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and fills a file \
@@ -61,7 +45,7 @@ fn not_of_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
-    use diskfacts_record::{Extents, TargetKind};
+    use diskfacts_record::{ExtentMethod, Extents, TargetKind};
 
     fn with(hole_bytes: u64, unwritten_bytes: Option<u64>) -> diskfacts_record::Run {
         let mut run = testing::healthy();

@@ -1,6 +1,7 @@
 //! The run did not do all that was planned.
 
 use super::prelude::*;
+use crate::planned_trials::PlannedTrials;
 use diskfacts_record::Status;
 
 pub(super) const RULE: Rule = Rule {
@@ -30,49 +31,29 @@ fn check(context: &Context<'_>) -> Option<Found> {
             "No end is recorded.",
         ),
     };
-    let planned = u64::from(run.plan.trials);
-    let mut evidence = vec![how.to_owned()];
-    let (mut missing, mut fewer) = (Vec::new(), Vec::new());
-    for stage in &run.plan.stages {
-        let done = run.trials.iter().filter(|t| t.stage == stage.name).count() as u64;
-        if done == 0 {
-            missing.push(stage.name.clone());
-        } else if done < planned {
-            fewer.push(format!("{} ({done})", stage.name));
-        }
-    }
-    let rounds = rounds_of_all(run);
-    // A precision takes more trials of some stages than of others.
-    let all_and_more = run.plan.until.is_adaptive() && u64::from(rounds) >= planned;
-    let even = all_and_more || run.planned_trials().all(|t| t.number <= rounds);
-    if run.run.status == Status::Failed && missing.is_empty() && even {
-        // Operations failed and the run went on to its end: what failed is the
-        // matter of another rule, and nothing is missing.
-        return None;
-    }
-    let not_measured = |missing| format!("Not measured: {missing}.");
-    evidence.extend(if_any(list(&missing), not_measured));
-    evidence.extend(if_any(list(fewer), |fewer| {
-        format!("With fewer than {}: {fewer}.", count(planned, "trial"))
-    }));
+    let planned = PlannedTrials::of(run);
+    // Operations failed and the run went on to its end: what failed is the matter of another
+    // rule, and nothing is missing.
+    unless(run.run.status == Status::Failed && planned.are_even)?;
+    let not_measured = if_any(list(&planned.missing), |missing| {
+        format!("Not measured: {missing}.")
+    });
+    let fewer = planned.fewer.iter();
+    let fewer = list(fewer.map(|(stage, done)| format!("{stage} ({done})")));
+    let fewer = if_any(fewer, |fewer| {
+        let all = count(u64::from(run.plan.trials), "trial");
+        format!("With fewer than {all}: {fewer}.")
+    });
+    let stages = planned.missing.into_iter();
     Some(
         RULE.claim(claim)
             .headline(headline)
             .remedy(format!("Type `{}` to measure again.", measure(run)))
-            .stages(missing)
-            .evidence(evidence),
+            .stages(stages.map(str::to_owned).collect())
+            .evidence([how.to_owned()])
+            .evidence(not_measured)
+            .evidence(fewer),
     )
-}
-
-/// Rounds that were done of every stage: trials are done in rounds, and a short
-/// time makes fewer of them than the plan has.
-fn rounds_of_all(run: &Run) -> u32 {
-    let stages = run.plan.stages.iter();
-    let done = stages.map(|stage| {
-        let trials = run.trials.iter().filter(|t| t.stage == stage.name);
-        trials.map(|t| t.number).max().unwrap_or(0)
-    });
-    done.min().unwrap_or(0)
 }
 
 #[cfg(test)]

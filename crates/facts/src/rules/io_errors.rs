@@ -1,8 +1,8 @@
 //! Operations failed: counted, with what came back and where it began.
 
 use super::prelude::*;
+use crate::operation_errors::{Errors, excluded_trials, failed_operations};
 use crate::words::{is_copy, smartctl};
-use diskfacts_record::evidence::ErrorCount;
 
 pub(super) const RULE: Rule = Rule {
     name: "io-errors",
@@ -21,131 +21,69 @@ const GONE: [i32; 2] = [19, 6];
 /// Linux: invalid argument, which misaligned direct I/O gets.
 const EINVAL: i32 = 22;
 
-/// The errors of the trials of a stage by what failed and how.
-fn errors<'a>(stage: &Stage<'a>) -> Vec<Vec<&'a ErrorCount>> {
-    let mut errors = Vec::new();
-    for error in stage.all_trials().flat_map(|t| &t.evidence.errors) {
-        join(&mut errors, (&error.operation, error.errno), error);
-    }
-    errors.into_iter().map(|(_, of)| of).collect()
-}
-
-/// How many operations of a stage failed.
-fn operations(facts: &StageFacts<'_>) -> u64 {
-    let counted = errors(facts.stage).iter().map(|of| times(of)).sum();
-    facts.figures.errors.max(counted)
-}
-
 fn failed(facts: &StageFacts<'_>) -> Option<Seen> {
-    let operations = operations(facts);
+    let operations = failed_operations(facts);
     unless(operations == 0)?;
-    let mut lines: Vec<String> = errors(facts.stage).iter().map(|of| said(of)).collect();
+    let mut lines: Vec<String> = Errors::of(facts.stage).iter().map(Errors::said).collect();
     if lines.is_empty() {
         let failed = count(operations, "operation");
         lines.push(format!("{failed} failed; what came back was not recorded."));
     }
-    Some(Seen::lines(operations as f64, lines))
+    Some((operations as f64, lines))
 }
 
 fn failures(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let gone = gone(context);
+    let run = context.run;
+    let gone: Vec<&str> = run.gone().map(|device| device.name.as_str()).collect();
     let lines = gone.iter();
     let lines = lines.map(|name| format!("{name} was gone when the run ended."));
-    let operations = shown.facts().map(operations);
+    let operations = shown.facts().map(failed_operations);
     let failed = count(operations.fold(0, u64::saturating_add), "operation");
-    let mut all = context.run.trials.iter().flat_map(|t| &t.evidence.errors);
-    let first = all.next().map(|error| format!(": {}", error.message));
-    let of_stages: Vec<_> = shown.facts().map(|facts| errors(facts.stage)).collect();
-    let all = of_stages.iter().flatten().flatten();
-    let kinds: Vec<i32> = all.map(|error| error.errno).collect();
-    let is_check = |of: &Vec<&ErrorCount>| of[0].operation == "check";
-    let mut each = of_stages.iter();
+    let first = run.trials.iter().flat_map(|t| &t.evidence.errors).next();
+    let first = first.map_or_else(String::new, |error| format!(": {}", error.message));
+    let stages: Vec<_> = shown.facts().map(|of| Errors::of(of.stage)).collect();
+    let kinds: Vec<i32> = stages.iter().flatten().map(|of| of.first.errno).collect();
+    let is_check = |of: &Errors<'_>| of.first.operation == "check";
+    let mut each = stages.iter();
     let only_checks = each.all(|of| !of.is_empty() && of.iter().all(is_check));
     RULE.claim(format!(
         "{failed} failed in {}; {}.",
         shown.list(),
-        figures_of(context, shown)
+        figures_of(run, shown)
     ))
-    .headline(format!("{failed} failed{}", first.unwrap_or_default()))
+    .headline(format!("{failed} failed{first}"))
     .evidence(lines)
     .case_if(only_checks, "checks")
-    .remedy(remedy(context, &gone, &kinds))
-}
-
-/// How many times.
-fn times(errors: &[&ErrorCount]) -> u64 {
-    let each = errors.iter().map(|error| error.count);
-    each.fold(0, u64::saturating_add)
+    .remedy(remedy(run, &gone, &kinds))
+    .planted(run, "[[faults.weak_sector]]")
 }
 
 /// What the figures of these stages are of.
-fn figures_of(context: &Context<'_>, shown: &Shown<'_>) -> String {
-    if is_copy(context.run) {
+fn figures_of(run: &Run, shown: &Shown<'_>) -> String {
+    if is_copy(run) {
         return "the figures are of those that succeeded".to_owned();
     }
-    let stages = || shown.facts().map(|facts| facts.stage);
-    let unsound = || stages().filter(|stage| !stage.is_sound());
-    let left_out = stages().flat_map(|stage| &stage.failed);
-    let left_out = left_out.chain(unsound().flat_map(|stage| &stage.trials));
-    let with_errors = |trial: &&&Trial| trial.errors > 0;
-    let excluded = match left_out.filter(with_errors).count() as u64 {
+    let excluded = match shown
+        .facts()
+        .map(|of| excluded_trials(of.stage))
+        .sum::<usize>()
+    {
         1 => "1 trial with errors is excluded from the results".to_owned(),
         many => format!("{many} trials with errors are excluded from the results"),
     };
-    match unsound().count() {
+    let without = shown.facts().filter(|facts| !facts.stage.is_sound());
+    let without: Vec<&str> = without.map(|facts| facts.stage.name).collect();
+    match without.len() {
         0 => excluded,
         some if some < shown.stages.len() => {
-            let without = names(unsound().map(|stage| stage.name));
-            format!("{excluded}, and {} has no figure", stage_list(&without))
+            let without = stage_list(&names(without));
+            format!("{excluded}, and {without} has no figure")
         }
         _ => format!("{excluded}, and there is no figure"),
     }
 }
 
-/// What came back each time, and where.
-fn said(errors: &[&ErrorCount]) -> String {
-    let error = errors[0];
-    let times = count(times(errors), "time");
-    let byte = |at: u64| format!("byte {at} ({})", show_size(at));
-    // Where one trial does not know its ends, they are not known.
-    let low = errors.iter().map(|error| error.lowest_offset);
-    let low = low.reduce(|a, b| Some(a?.min(b?))).flatten();
-    let high = errors.iter().map(|error| error.highest_offset);
-    let high = high.reduce(|a, b| Some(a?.max(b?))).flatten();
-    let place = if error.operation == ErrorCount::WRITE_BACK {
-        "after the operations had returned: what lay in the page cache was lost".to_owned()
-    } else if error.of_files() {
-        format!("first at file {}", error.first_offset)
-    } else if let Some((low, high)) = low.zip(high).filter(|(low, high)| low < high) {
-        format!("between {} and {}", byte(low), byte(high))
-    } else {
-        format!("first at {}", byte(error.first_offset))
-    };
-    let (operation, errno) = (&error.operation, error.errno);
-    if operation == "check" {
-        let message = &error.message;
-        format!("a check found a wrong value {times}; the first: {message}.")
-    } else if errno == 0 {
-        format!("{operation} ended short {times}, {place}.")
-    } else {
-        // The system's words may end with the number once more.
-        let number = format!(" (os error {errno})");
-        let message = error.message.trim_end_matches(&number);
-        format!("{operation} failed {times} with error {errno} ({message}), {place}.")
-    }
-}
-
-/// The devices that went away while the run measured them.
-fn gone<'a>(context: &Context<'a>) -> Vec<&'a str> {
-    let gone = context.run.gone();
-    gone.map(|device| device.name.as_str()).collect()
-}
-
-fn remedy(context: &Context<'_>, gone: &[&str], kinds: &[i32]) -> String {
-    let run = context.run;
-    if let Some(planted) = planted(run, "[[faults.weak_sector]]") {
-        return format!("{planted}.");
-    }
+fn remedy(run: &Run, gone: &[&str], kinds: &[i32]) -> String {
     let mut steps = vec![
         "Type `dmesg --ctime --level=err,warn | tail -n 30` for what the kernel \
                           says about it"
@@ -202,6 +140,7 @@ fn remedy(context: &Context<'_>, gone: &[&str], kinds: &[i32]) -> String {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_record::evidence::ErrorCount;
     use diskfacts_record::{HealthAfter, ImpairedAfter, Impairment, ImpairmentKind};
 
     fn error(errno: i32, message: &str, count: u64) -> ErrorCount {

@@ -2,6 +2,7 @@
 //! hold such lines, and a trial may end before its first operation does; that is no figure.
 
 use super::prelude::*;
+use crate::planned_trials::{nothing_completed, without_rate};
 use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
@@ -9,32 +10,19 @@ pub(super) const RULE: Rule = Rule {
     needs: &[Something],
     check: Check::Stages(&[
         StageCheck(completed_nothing, not_measured),
-        StageCheck(has_no_rate, without_rate),
+        StageCheck(has_no_rate, not_of_a_disk),
     ]),
     ..Rule::WARNING
 };
-
-/// Whether a trial has a rate that says nothing of a disk. What is not a number is
-/// missing, and counts as no trial; operations on files move no bytes.
-fn says_nothing(trial: &Trial) -> bool {
-    let (bytes, operations) = (trial.throughput_bytes_per_s, trial.iops);
-    bytes < 0.0 || operations < 0.0 || (bytes == 0.0 && (operations == 0.0 || operations.is_nan()))
-}
-
-/// Whether nothing was done, and that is what it says.
-fn is_idle(trial: &Trial) -> bool {
-    trial.throughput_bytes_per_s == 0.0 && trial.iops == 0.0
-}
 
 /// Trials in which no operation completed, and none failed.
 fn completed_nothing(facts: &StageFacts<'_>) -> Option<Seen> {
     let run = facts.run();
     unless(run.run.source.is_some() || is_copy(run))?;
-    let trials = facts.stage.all_trials();
-    let empty = trials.filter(|t| t.errors == 0 && t.ops == 0).count();
+    let empty = nothing_completed(facts.stage);
     let all = count(facts.stage.all_trials().count() as u64, "trial");
     let line = format!("no operation completed in {empty} of {all}.");
-    (empty > 0).then(|| Seen::line(1.0, line))
+    (empty > 0).then(|| (1.0, vec![line]))
 }
 
 fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -60,15 +48,7 @@ fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 }
 
 fn has_no_rate(facts: &StageFacts<'_>) -> Option<Seen> {
-    // What watches disks sees them idle.
-    let source = facts.run().run.source.as_ref();
-    let watches = source.is_some_and(|source| source.format.starts_with("iostat"));
-    // What failed is told by the errors.
-    let tried = facts.trials().iter().filter(|trial| trial.errors == 0);
-    // And where nothing was done, that is said.
-    let tried = tried.filter(|trial| source.is_some() || trial.ops > 0);
-    let empty = tried.filter(|t| says_nothing(t) && !(watches && is_idle(t)));
-    let empty: Vec<&Trial> = empty.copied().collect();
+    let empty = without_rate(facts);
     let lines = empty.iter().filter_map(|trial| trial.line);
     let line = format!(
         "{} of {} trials{}.",
@@ -76,20 +56,18 @@ fn has_no_rate(facts: &StageFacts<'_>) -> Option<Seen> {
         facts.trials().len(),
         in_lines(lines)
     );
-    (!empty.is_empty()).then(|| Seen::line(1.0, line))
+    (!empty.is_empty()).then(|| (1.0, vec![line]))
 }
 
-fn without_rate(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+fn not_of_a_disk(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     RULE.claim(format!(
         "Trials of {} have a rate of zero or below, which no disk has: their figures, and medians \
          with them, say nothing.",
         list(&shown.stages)
     ))
     .headline("rates of zero or below: no figure")
-    .remedy(
-        of_document(context.run, "measure for longer")
-            .unwrap_or_else(|| longer(context.run, &shown.stages, 5)),
-    )
+    .remedy(longer(context.run, &shown.stages, 5))
+    .of_document(context.run, "measure for longer")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Writes without sync to a disk with a volatile write cache: the figure is how
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
-use super::cache_burst;
 use super::prelude::*;
+use crate::stage_facts::cache_burst;
 
 pub(super) const RULE: Rule = Rule {
     name: "not-durable",
@@ -15,8 +15,8 @@ pub(super) const RULE: Rule = Rule {
 fn is_unsynced(facts: &StageFacts<'_>) -> Option<Seen> {
     let unsynced = facts.workload().sync == SyncMode::None && facts.has_write_cache();
     // Of a burst into a cache that is said with more.
-    unless(!unsynced || cache_burst::of(facts).is_some())?;
-    Some(Seen::lines(1.0, Vec::new()))
+    unless(!unsynced || cache_burst(facts).is_some())?;
+    Some((1.0, Vec::new()))
 }
 
 fn acknowledged(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -9,7 +9,8 @@ use super::prelude::*;
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::neighbours;
-use crate::others::{MATTER_BYTES, MATTERS, by_others};
+use crate::others::{in_flight_before, moved_by_others};
+use std::iter::once;
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",
@@ -22,26 +23,14 @@ fn check(context: &Context<'_>) -> Vec<Found> {
     let stack = &context.run.stack;
     let on_disks = !in_memory(stack) && !stack.devices.is_empty();
     let find = |check: StageCheck, needs: &[Need]| check.find(context, needs);
-    let before = find(StageCheck(had_in_flight, in_flight_before), &[Blocks]);
-    let moved = find(StageCheck(move_much, moved), &[Blocks, NotWarm]);
+    let before = find(StageCheck(had_in_flight, was_busy), &[Blocks]);
+    let moved = find(StageCheck(moved_by_others, moved), &[Blocks, NotWarm]);
     let moved = match (moved.filter(|_| on_disks), before.filter(|_| on_disks)) {
         (Some(moved), Some(before)) => Some(moved.evidence(before.evidence)),
         (moved, before) => moved.or(before),
     };
     let synced = find(StageCheck(sync_much, synced), &[Blocks]);
     moved.into_iter().chain(synced).collect()
-}
-
-/// Others moved bytes.
-fn move_much(facts: &StageFacts<'_>) -> Option<Seen> {
-    let (stage, stack) = (facts.stage, &facts.run().stack);
-    let others = stage.sum(|t| by_others(t, stack).bytes());
-    let issued = stage.sum(|t| t.bytes);
-    let share = others as f64 / issued as f64;
-    let is_worth = share > MATTERS && others / stage.trials.len() as u64 > MATTER_BYTES;
-    let ([own, more], part) = ([issued, others].map(show_size), percent(share));
-    let line = format!("{own} issued, and {more} more moved by others ({part}).");
-    (issued > 0 && is_worth).then(|| Seen::line(share, line))
 }
 
 fn moved(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -64,14 +53,9 @@ fn moved(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 /// Others had the journal of the filesystem committed while each write of a stage was synced.
 fn sync_much(facts: &StageFacts<'_>) -> Option<Seen> {
     let commits = Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)?;
-    let (all, own, others) = (commits.all, commits.own_max, commits.others());
-    let times = count(all, "time");
-    let line = format!(
-        "the journal committed {times}, of which our syncs and its timer asked for {own} at most."
-    );
-    Some(
-        Seen::line(others as f64 / all as f64, line).beside(neighbours::on_storage(facts.trials())),
-    )
+    let share = commits.others() as f64 / commits.all as f64;
+    let lines = once(commits.said()).chain(neighbours::on_storage(facts.trials()));
+    Some((share, lines.collect()))
 }
 
 fn synced(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -104,28 +88,13 @@ fn remedy(context: &Context<'_>) -> String {
     )
 }
 
-/// Operations of others that were under way when trials of a stage began, of each where there
-/// were some.
-fn before(facts: &StageFacts<'_>) -> Vec<u64> {
-    // What was to run beside a trial has begun before it.
-    let alone = facts
-        .trials()
-        .iter()
-        .filter(|t| t.workload.beside.is_none());
-    let before = alone.map(|t| {
-        let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
-        leaves.map(|d| d.in_flight_before).sum::<u64>()
-    });
-    before.filter(|n| *n > 0).collect()
-}
-
 fn had_in_flight(facts: &StageFacts<'_>) -> Option<Seen> {
-    let before = before(facts);
-    (!before.is_empty()).then(|| Seen::lines(before.len() as f64, Vec::new()))
+    let before = in_flight_before(facts);
+    (!before.is_empty()).then(|| (before.len() as f64, Vec::new()))
 }
 
-fn in_flight_before(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let before: Vec<u64> = shown.facts().flat_map(before).collect();
+fn was_busy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let before: Vec<u64> = shown.facts().flat_map(in_flight_before).collect();
     let most = count(before.iter().copied().max().unwrap_or(0), "operation");
     let trials = count(before.len() as u64, "trial");
     RULE.claim(format!(

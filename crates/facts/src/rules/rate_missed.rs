@@ -1,8 +1,8 @@
 //! An open loop fell behind its rate: the target cannot do what was asked.
 
 use super::prelude::*;
-use crate::open_loop::OpenLoop;
-use diskfacts_record::Latency;
+use crate::open_loop::{OpenLoop, waited_and_served};
+use std::iter::once;
 
 pub(super) const RULE: Rule = Rule {
     name: "rate-missed",
@@ -12,16 +12,11 @@ pub(super) const RULE: Rule = Rule {
 
 fn fell_behind(facts: &StageFacts<'_>) -> Option<Seen> {
     let open = OpenLoop::of(facts.stage).filter(|open| !open.kept())?;
-    let behind = open.behind_ns.map(duration).map_or_else(String::new, |by| {
-        format!("; at the end of a trial it was {by} behind its intended starts")
+    let latencies = waited_and_served(facts).map(|(name, ns)| {
+        let [waited, served] = ns.map(show_duration);
+        format!("{name} is {waited} from the intended start and {served} from submission.")
     });
-    let line = format!(
-        "{} operations per second asked for, {} done{behind}.",
-        rate_digits(open.asked),
-        rate_digits(open.done)
-    );
-    let latencies = latencies(facts.stage, &facts.figures.latency_ns);
-    Some(Seen::line(open.share, line).beside(latencies))
+    Some((open.share, once(open.said()).chain(latencies).collect()))
 }
 
 fn missed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -41,22 +36,6 @@ fn missed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .remedy(edit_plan(
         context.run,
         &format!("set rate = {less} in these stages"),
-    ))
-}
-
-/// Latency from the intended start beside latency from submission.
-fn latencies(stage: &Stage<'_>, intended: &Latency) -> Option<String> {
-    let service = stage.latencies()?.service?;
-    let (name, waited, served) = [
-        ("p99", intended.p99, service.supported_quantile(0.99)),
-        ("the median", intended.p50, service.supported_quantile(0.5)),
-    ]
-    .into_iter()
-    .find_map(|(name, waited, served)| Some((name, waited?, served?)))?;
-    Some(format!(
-        "{name} is {} from the intended start and {} from submission.",
-        show_duration(waited),
-        show_duration(served)
     ))
 }
 

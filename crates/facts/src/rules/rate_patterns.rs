@@ -3,104 +3,87 @@
 //! shows depends on when and for how long it was measured.
 //!
 //! Looked for from trial to trial, and within each trial, where most have to show the
-//! same. No value is left out of a figure for it.
+//! same ([`course`]). No value is left out of a figure for it.
 
-use super::cpu_varies;
 use super::prelude::*;
-use crate::course::{self, Course, Kind};
-use crate::spread::{WARNING, trials_behind};
+use crate::course::{self, Kind};
+use crate::spread::WARNING;
 
 pub(super) const CHANGE: Rule = Rule {
     name: "change-point",
-    check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Change), changed)]),
+    check: Check::Stages(&[StageCheck(
+        |facts| follows(facts, Kind::Change),
+        |context, shown| {
+            let by = percent(shown.most());
+            let claim = format!(
+                "went from one rate to another, by up to {by}, while measured: the figure is of \
+                 both."
+            );
+            let headline = format!("the rate changed by up to {by} on the way");
+            pattern(&CHANGE, context, shown, &claim, headline)
+        },
+    )]),
     ..Rule::NOTE
 };
 
 pub(super) const DRIFT: Rule = Rule {
     name: "drift",
-    check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Drift), drifted)]),
+    check: Check::Stages(&[StageCheck(
+        |facts| follows(facts, Kind::Drift),
+        |context, shown| {
+            let by = percent(shown.most());
+            let claim = format!(
+                "became faster or slower all the time, by up to {by}: the figure depends on how \
+                 long was measured."
+            );
+            let headline = format!("the rate rose or fell all the time, by up to {by}");
+            pattern(&DRIFT, context, shown, &claim, headline)
+        },
+    )]),
     ..CHANGE
 };
 
 pub(super) const MODES: Rule = Rule {
     name: "several-modes",
-    check: Check::Stages(&[StageCheck(|facts| course(facts, Kind::Modes), alternated)]),
+    check: Check::Stages(&[StageCheck(
+        |facts| follows(facts, Kind::Modes),
+        |context, shown| {
+            let by = percent(shown.most());
+            let claim = format!(
+                "came and went between two rates, which differ by up to {by}: the median is of \
+                 neither alone."
+            );
+            let headline = format!("bimodal: two rates, {by} apart");
+            pattern(&MODES, context, shown, &claim, headline)
+        },
+    )]),
     ..CHANGE
 };
 
-/// What the trials of a stage do one after the other.
-pub(super) fn between(stage: &Stage<'_>) -> Option<Course> {
-    course::between(trials_behind(stage))
-}
-
-/// What is told of a stage whose rates follow a pattern: from trial to trial, else
-/// within the trials. The rate of an open loop is the plan's.
-pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
-    if stage.is_null() || stage.workload().rate.is_some() || cpu_varies::is_cause(stage) {
-        return None;
-    }
-    if let Some(course) = between(stage) {
-        let line = of_trials(stage, &course);
-        return Some((course, line));
-    }
-    let (course, alike) = course::within(stage)?;
-    let line = of_parts(stage, &course, alike);
-    Some((course, line))
-}
-
 /// A stage whose rates follow this pattern.
-fn course(facts: &StageFacts<'_>, kind: Kind) -> Option<Seen> {
-    let all = || facts.context.stages.iter().map(told).collect();
-    let courses = facts.context.courses.get_or_init(all);
-    let (course, line) = courses.get(facts.place?)?.as_ref()?;
-    (course.kind == kind).then(|| Seen::line(course.size(), line.clone()))
-}
-
-fn changed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let by = percent(shown.most());
-    let claim = format!(
-        "{} went from one rate to another, by up to {by}, while measured: the figure is of both.",
-        upper_first(&shown.list())
-    );
-    let headline = format!("the rate changed by up to {by} on the way");
-    of_pattern(context, shown, CHANGE.claim(claim).headline(headline))
-}
-
-fn drifted(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let by = percent(shown.most());
-    let claim = format!(
-        "{} became faster or slower all the time, by up to {by}: the figure depends on how long \
-         was measured.",
-        upper_first(&shown.list())
-    );
-    let headline = format!("the rate rose or fell all the time, by up to {by}");
-    of_pattern(context, shown, DRIFT.claim(claim).headline(headline))
-}
-
-fn alternated(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let by = percent(shown.most());
-    let claim = format!(
-        "{} came and went between two rates, which differ by up to {by}: the median is of neither \
-         alone.",
-        upper_first(&shown.list())
-    );
-    let headline = format!("bimodal: two rates, {by} apart");
-    of_pattern(context, shown, MODES.claim(claim).headline(headline))
+fn follows(facts: &StageFacts<'_>, kind: Kind) -> Option<Seen> {
+    let of_stage = facts.context.course(facts.place?)?;
+    let course = &of_stage.0;
+    (course.kind == kind).then(|| (course.size(), vec![course::said(facts.stage, of_stage)]))
 }
 
 /// What is the same of all patterns.
-fn of_pattern(context: &Context<'_>, shown: &mut Shown<'_>, found: Found) -> Found {
+fn pattern(
+    rule: &Rule,
+    context: &Context<'_>,
+    shown: &mut Shown<'_>,
+    claim: &str,
+    headline: String,
+) -> Found {
     shown.keep_worst();
-    found
+    rule.claim(format!("{} {claim}", upper_first(&shown.list())))
+        .headline(headline)
         .severity(warning_if(shown.most() >= WARNING))
-        .remedy(remedy(context))
+        .remedy(remedy(context.run))
+        .of_document(context.run, "measure longer")
 }
 
-fn remedy(context: &Context<'_>) -> String {
-    let run = context.run;
-    if let Some(said) = of_document(run, "measure longer") {
-        return said;
-    }
+fn remedy(run: &Run) -> String {
     let longer = format!("type `{}`", measure_longer(run, 4));
     match planted(
         run,
@@ -111,67 +94,6 @@ fn remedy(context: &Context<'_>) -> String {
             "To see which rate lasts, {longer}. Credits of a cloud volume, heat, a cache that is \
              full and what others do on the device make such steps."
         ),
-    }
-}
-
-fn of_trials(stage: &Stage<'_>, course: &Course) -> String {
-    let trials = trials_behind(stage);
-    let (from, to) = (rate_digits(course.from), rate_digits(course.to));
-    let all = count(trials.len() as u64, "trial");
-    match course.kind {
-        Kind::Change => {
-            let first = (course.at * trials.len() as f64).round() as usize;
-            let first = trials.get(first).map_or(0, |trial| trial.number);
-            format!("{from} IOPS before trial {first}, {to} from it on, in the median; {all}.")
-        }
-        Kind::Drift => format!(
-            "from {from} to {to} IOPS over {all}, by the median of the slopes between any two \
-             (Theil and Sen)."
-        ),
-        Kind::Modes => {
-            format!("{all} alternate between {from} and {to} IOPS: bimodal (Hartigan's dip, 1 %).")
-        }
-    }
-}
-
-fn of_parts(stage: &Stage<'_>, course: &Course, alike: usize) -> String {
-    let (from, to) = (rate_digits(course.from), rate_digits(course.to));
-    let all = count(stage.trials.len() as u64, "trial");
-    let of = format!("in {alike} of {all}");
-    match course.kind {
-        Kind::Change => {
-            let (at, settled) = (percent(course.at), settled(stage));
-            format!("from {from} to {to} IOPS after {at} of a trial, {of}.{settled}")
-        }
-        Kind::Drift => {
-            format!("from {from} at the beginning of a trial to {to} IOPS at its end, {of}.")
-        }
-        Kind::Modes => format!("{from} and {to} IOPS alternate within a trial, {of}."),
-    }
-}
-
-/// What a stage does once its trials have left their beginning behind, where that is
-/// less than half of them.
-fn settled(stage: &Stage<'_>) -> String {
-    let of_trial = |trial: &&Trial| {
-        let intervals = &trial.evidence.intervals;
-        let parts = course::parts(intervals)?;
-        let whole = intervals.operations.len().saturating_sub(1);
-        let joined = whole / parts.len();
-        let from = stats::truncation(&parts).filter(|from| *from > 0)?;
-        let rest = &parts[from..];
-        let left_ns = (from * joined) as f64 * intervals.length_ns as f64;
-        Some((rest.iter().sum::<f64>() / rest.len() as f64, left_ns))
-    };
-    let (rates, left_ns): (Vec<f64>, Vec<f64>) = stage.trials.iter().filter_map(of_trial).unzip();
-    let enough = rates.len() * 2 > stage.trials.len();
-    match (stats::median(&rates), stats::median(&left_ns)) {
-        (Some(rate), Some(ns)) if enough => format!(
-            " Without the first {} of each it would be {} IOPS (MSER-5).",
-            show_duration(ns as u64),
-            rate_digits(rate)
-        ),
-        _ => String::new(),
     }
 }
 

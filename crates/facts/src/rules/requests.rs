@@ -5,7 +5,7 @@
 //! of latency (seed 004).
 
 use super::prelude::*;
-use crate::device_rates::DeviceRates;
+use crate::device_requests::DeviceRequests;
 use diskfacts_plan::On;
 
 pub(crate) const RULE: Rule = Rule {
@@ -23,46 +23,6 @@ pub(crate) const NEAR: f64 = 0.1;
 /// waits for each.
 pub(crate) const ONE: f64 = 1.1;
 
-/// The medians over the trials of a stage.
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    bytes: f64,
-    merges_per_request: f64,
-    depth: f64,
-    wait_ms: f64,
-}
-
-impl Seen {
-    fn of(stage: &Stage<'_>) -> Option<Self> {
-        let trials = stage.trials.iter();
-        let rates = trials.map(|trial| DeviceRates::topmost(trial));
-        let rates: Vec<DeviceRates<'_>> = rates.collect::<Option<_>>()?;
-        let median = |of: &dyn Fn(&DeviceRates<'_>) -> Option<f64>| {
-            let values: Option<Vec<f64>> = rates.iter().map(of).collect();
-            stats::median(&values?)
-        };
-        Some(Self {
-            bytes: median(&|rates| rates.reads_and_writes().bytes_each())?,
-            merges_per_request: median(&|rates| {
-                let writes = rates.writes();
-                Some(writes.merges as f64 / writes.count as f64)
-            })?,
-            depth: median(&|rates| Some(rates.depth()))?,
-            wait_ms: median(&|rates| rates.reads_and_writes().wait_ms())?,
-        })
-    }
-
-    /// Whether the block layer counted merges: the page cache may hand it large
-    /// requests as they are.
-    fn has_merges(&self) -> bool {
-        self.merges_per_request > 0.0
-    }
-
-    fn size(&self) -> String {
-        show_size(self.bytes.round() as u64)
-    }
-}
-
 /// One writer, block after block, that syncs at its end at most, on the target
 /// itself; not a cell of a matrix.
 fn is_one_writer(stage: &Stage<'_>) -> bool {
@@ -78,51 +38,30 @@ fn is_one_writer(stage: &Stage<'_>) -> bool {
 }
 
 fn check(context: &Context<'_>) -> Vec<Found> {
-    let direct = |workload: &Workload| workload.cache == CacheMode::Direct;
     let stages = context.doing_io().map(|(stage, _)| stage);
     let (raw, buffered): (Vec<_>, Vec<_>) = stages
         .filter(|stage| is_one_writer(stage))
-        .partition(|stage| direct(stage.workload()));
+        .partition(|stage| stage.workload().cache == CacheMode::Direct);
     let found = buffered.into_iter().filter_map(|buffered| {
         let same = |stage: &&&Stage<'_>| {
             stage.workload().block_size == buffered.workload().block_size
                 && stage.trials.iter().all(|t| t.direct_refused().is_none())
         };
-        finding(context, buffered, raw.iter().find(same)?)
+        finding(context.run, buffered, raw.iter().find(same)?)
     });
     found.collect()
 }
 
-fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Found> {
-    let (merged, single) = (Seen::of(buffered)?, Seen::of(raw)?);
+fn finding(run: &Run, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Found> {
+    let [merged, single] = [DeviceRequests::of(buffered)?, DeviceRequests::of(raw)?];
     let block = buffered.workload().block_size;
-    let times = |seen: &Seen| seen.bytes / block as f64;
-    let one_by_one = (times(&single) - 1.0).abs() < NEAR && single.depth < ONE;
-    if times(&merged) < TIMES || !one_by_one {
-        return None;
-    }
-    let line = |stage: &Stage<'_>, seen: &Seen| {
-        let counted = if seen.has_merges() {
-            format!("{} merges counted for each", ratio(seen.merges_per_request))
-        } else {
-            "no merges counted".to_owned()
-        };
-        format!(
-            "{}: requests of {} ({} in each, {counted}), {} on their way, {} ms each.",
-            stage.name,
-            seen.size(),
-            ratio_of(times(seen), "write", "writes"),
-            ratio(seen.depth),
-            ratio(seen.wait_ms)
-        )
-    };
-    let evidence = vec![line(buffered, &merged), line(raw, &single)];
-    let (size, depth, name) = (merged.size(), ratio(merged.depth), raw.name);
-    let (sent, into) = if merged.has_merges() {
-        ("merged", "into")
-    } else {
-        ("sent", "as")
-    };
+    let [times, alone] = [merged, single].map(|seen| seen.bytes / block as f64);
+    let one_by_one = (alone - 1.0).abs() < NEAR && single.depth < ONE;
+    unless(times < TIMES || !one_by_one)?;
+    let (size, depth, name) = (size(merged.bytes), ratio(merged.depth), raw.name);
+    let are_merged = merged.merges_per_request > 0.0;
+    let sent = if are_merged { "merged" } else { "sent" };
+    let into = if are_merged { "into" } else { "as" };
     let other = format!("set block_size = \"1MiB\" or queue_depth = 8 in {name}");
     Some(
         RULE.claim(format!(
@@ -136,10 +75,10 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
         ))
         .remedy(format!(
             "Direct writes need larger blocks or several at once to be as fast. {}",
-            edit_plan(context.run, &other)
+            edit_plan(run, &other)
         ))
         .stages(names([buffered.name, name]))
-        .evidence(evidence),
+        .evidence([merged.said(buffered), single.said(raw)]),
     )
 }
 

@@ -90,20 +90,23 @@ impl Rule {
         if self.needs.iter().any(is_missing) {
             return Vec::new();
         }
-        let alone = |found| (found, Vec::new());
-        let found: Vec<Shared> = match self.check {
-            Check::One(check) => check(context).into_iter().map(alone).collect(),
-            Check::Several(check) => check(context).into_iter().map(alone).collect(),
+        let found: Vec<Found> = match self.check {
+            Check::One(check) => check(context).into_iter().collect(),
+            Check::Several(check) => check(context),
             Check::Stages(checks) => {
                 let found = checks.iter();
                 let found = found.filter_map(|check| check.find(context, self.needs));
-                found.map(alone).collect()
+                found.collect()
             }
-            Check::Beside(check) => check(part),
+            Check::Beside(check) => {
+                let shared = check(part).into_iter();
+                let shared = shared.map(|(found, others)| (self.finding(found), others));
+                return shared.collect();
+            }
         };
         let found = found.into_iter();
         found
-            .map(|(found, others)| (self.finding(found), others))
+            .map(|found| (self.finding(found), Vec::new()))
             .collect()
     }
 

@@ -1,15 +1,7 @@
-//! Ways to write that are the same thing here.
-//!
-//! Two modes are compared at every block size that both have, by the logarithm of
-//! the ratio of their rates. They are the same when the 95 % interval of its
-//! median (the sign test's, see [`stats::median_interval`]) lies within 5 %: that
-//! shows that they are alike, where a test that finds no difference would only
-//! show that there is little data. And a size at which they are further apart
-//! must be the exception.
+//! Ways to write that are the same thing here ([`Alike`]).
 
 use super::prelude::*;
-use crate::write_matrix::{CONFIDENCE, Matrix};
-use diskfacts_plan::WriteMode;
+use crate::write_matrix::Alike;
 
 pub(super) const RULE: Rule = Rule {
     name: "same-modes",
@@ -18,59 +10,25 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// How near the median ratio must be to 1.
-const ALIKE: f64 = 0.05;
-/// How far apart single sizes may be, and how many sizes of ten may be further.
-const APART: f64 = 0.15;
-const EXCEPTIONS: usize = 10;
-
-/// How alike two modes are.
-#[derive(Debug, Clone, Copy)]
-struct Likeness {
-    /// Largest distance of a size, as a share.
-    furthest: f64,
-    /// Sizes that were compared.
-    sizes: usize,
-}
-
-/// Whether all ways to make each write durable are in this group, of all four calls and
-/// flags.
-fn syncs_alike(matrix: &Matrix<'_>, group: &[WriteMode]) -> bool {
-    use diskfacts_plan::SyncMode::{Fdatasync, Fsync, ODsync, OSync};
-    let has = |sync| group.iter().any(|mode| mode.sync == sync);
-    let all = [Fdatasync, Fsync, ODsync, OSync].into_iter().all(has);
-    all && matrix.synced().all(|cell| group.contains(&cell.mode))
-}
-
 fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
-    let groups = groups(matrix);
-    let same: Vec<&Vec<WriteMode>> = groups.iter().filter(|group| group.len() > 1).collect();
-    let untold = untold(matrix);
+    let same = matrix.alike();
+    let untold = matrix.unknown_pairs();
     let modes = matrix.modes().len();
+    let is_alike = |mode| same.iter().any(|group| group.modes.contains(mode));
+    let cells = matrix.cells.iter();
+    let cells = cells.filter(|cell| same.is_empty() || is_alike(&cell.mode));
+    let stages = names(cells.map(|cell| cell.stage));
     if same.is_empty() {
-        let stages = names(matrix.cells.iter().map(|cell| cell.stage));
         return untold.map(|said| {
-            RULE.claim(format!(
-                "Which of the {modes} ways to write are the same thing here cannot be told from \
-                 these trials."
-            ))
-            .headline("too few trials to tell the ways to write apart")
-            .confidence(Confidence::Certain)
-            .case("few-trials")
-            .remedy(
-                of_document(context.run, "measure more often").unwrap_or_else(|| {
-                    let again = measure_with(context.run, "--trials", "5");
-                    format!("Type `{again}`, while nothing else uses the disk.")
-                }),
-            )
-            .stages(stages)
-            .evidence(vec![said])
+            few_trials(context.run, modes)
+                .stages(stages)
+                .evidence([said])
         });
     }
-    let alike: usize = same.iter().map(|group| group.len()).sum();
+    let alike: usize = same.iter().map(|group| group.modes.len()).sum();
     // What people ask first of such a matrix.
-    let synced = if same.iter().any(|group| syncs_alike(matrix, group)) {
+    let synced = if same.iter().any(|group| group.has_all_syncs(matrix)) {
         "; fdatasync, fsync, O_DSYNC and O_SYNC of each write are one thing"
     } else {
         ""
@@ -79,116 +37,38 @@ fn check(context: &Context<'_>) -> Option<Found> {
         1 => "the same thing".to_owned(),
         several => format!("only {several}"),
     };
-    let cells = matrix.cells.iter();
-    let cells = cells.filter(|cell| same.iter().any(|group| group.contains(&cell.mode)));
-    let told = same.iter().map(|group| told(matrix, group));
+    let told = same.iter().map(Alike::said);
     Some(
         RULE.claim(format!(
             "{alike} of the {modes} ways to write are {things} here{synced}."
         ))
         .headline(format!("{alike} ways to write are the same here"))
-        .stages(names(cells.map(|cell| cell.stage)))
+        .stages(stages)
         .evidence(told.chain(untold)),
     )
 }
 
-/// The pairs of some modes.
-fn pairs(modes: &[WriteMode]) -> impl Iterator<Item = (WriteMode, WriteMode)> {
-    let places = 0..modes.len();
-    places.flat_map(move |i| modes[..i].iter().map(move |b| (modes[i], *b)))
-}
-
-/// How many pairs of ways were neither found alike nor different.
-fn untold(matrix: &Matrix<'_>) -> Option<String> {
-    let modes = matrix.modes();
-    let is_unknown = |(a, b): &(_, _)| matches!(relation(matrix, *a, *b), Relation::Unknown);
-    let unknown = pairs(&modes).filter(is_unknown).count();
-    let pairs = count(pairs(&modes).count() as u64, "pair");
-    (unknown > 0).then(|| {
-        format!(
-            "Of {pairs} of ways {unknown} were found neither alike nor different: their sizes \
-             disagree."
-        )
-    })
-}
-
-/// A group, and how far its members are apart.
-fn told(matrix: &Matrix<'_>, group: &[WriteMode]) -> String {
-    let each = pairs(group).filter_map(|(a, b)| likeness(matrix, a, b));
-    let (furthest, sizes) = each.fold((0.0_f64, usize::MAX), |(furthest, sizes), likeness| {
-        (furthest.max(likeness.furthest), sizes.min(likeness.sizes))
-    });
-    format!(
-        "{}: at {sizes} sizes, the rates of any two are within 5 % in the median, and never \
-         further apart than {}.",
-        list(group.iter().map(ToString::to_string)),
-        percent(furthest)
-    )
-}
-
-/// The modes, each with those before it that it is the same as: each member of a
-/// group is the same as every other.
-fn groups(matrix: &Matrix<'_>) -> Vec<Vec<WriteMode>> {
-    let mut groups: Vec<Vec<WriteMode>> = Vec::new();
-    for mode in matrix.modes() {
-        let is_same = |other: &WriteMode| likeness(matrix, mode, *other).is_some();
-        match groups.iter_mut().find(|group| group.iter().all(is_same)) {
-            Some(group) => group.push(mode),
-            None => groups.push(vec![mode]),
-        }
-    }
-    groups
-}
-
-/// What two modes are to each other.
-#[derive(Debug, Clone, Copy)]
-enum Relation {
-    /// The same thing.
-    Same(Likeness),
-    /// Two things, or at too few sizes to ask.
-    Different,
-    /// The interval of the median holds both.
-    Unknown,
-}
-
-/// How alike two modes are; `None` when they are not shown to be the same.
-fn likeness(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Option<Likeness> {
-    match relation(matrix, a, b) {
-        Relation::Same(likeness) => Some(likeness),
-        Relation::Different | Relation::Unknown => None,
-    }
-}
-
-fn relation(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Relation {
-    let ratios = matrix.of_mode(a).filter_map(|cell| {
-        let other = matrix.cell(b, cell.block_size)?;
-        Some((cell.throughput / other.throughput).ln())
-    });
-    let sorted = stats::finite_sorted(&ratios.collect::<Vec<f64>>());
-    let Some(ranks) = stats::median_interval(sorted.len(), CONFIDENCE) else {
-        return Relation::Different;
-    };
-    let limit = ALIKE.ln_1p();
-    let (lower, upper) = (sorted[ranks.lower - 1], sorted[ranks.upper - 1]);
-    let inside = lower >= -limit && upper <= limit;
-    let exceptions = sorted.iter().filter(|r| r.abs() > APART.ln_1p()).count();
-    let furthest = sorted.iter().map(|r| r.abs().exp_m1()).fold(0.0, f64::max);
-    if inside && exceptions <= sorted.len() / EXCEPTIONS {
-        Relation::Same(Likeness {
-            furthest,
-            sizes: sorted.len(),
-        })
-    } else if inside || lower > limit || upper < -limit {
-        Relation::Different
-    } else {
-        Relation::Unknown
-    }
+/// None are alike, and of some it cannot be told.
+fn few_trials(run: &Run, modes: usize) -> Found {
+    RULE.claim(format!(
+        "Which of the {modes} ways to write are the same thing here cannot be told from these \
+         trials."
+    ))
+    .headline("too few trials to tell the ways to write apart")
+    .confidence(Certain)
+    .case("few-trials")
+    .remedy(format!(
+        "Type `{}`, while nothing else uses the disk.",
+        measure_with(run, "--trials", "5")
+    ))
+    .of_document(run, "measure more often")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{matrix_run, of_rule, seed_run, wobble};
+    use diskfacts_plan::WriteMode;
     use diskfacts_plan::write_mode::Variant;
 
     /// Every mode has a rate of its own, but for what `same` says.

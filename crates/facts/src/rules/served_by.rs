@@ -7,11 +7,11 @@
 //! at offsets and deadlines alone do not care.
 //!
 //! Stages are compared that differ in their pool, and in nothing else
-//! ([`StageFacts::in_one_context`]). Under another scheduler a difference comes from how operations
+//! ([`gain_of_one_context`]). Under another scheduler a difference comes from how operations
 //! are handed over.
 
 use super::prelude::*;
-use crate::beside::TRIALS;
+use crate::stage_facts::pool::{fair_disks, gain_of_one_context};
 use std::collections::BTreeSet;
 
 pub(crate) const RULE: Rule = Rule {
@@ -24,40 +24,14 @@ pub(crate) const RULE: Rule = Rule {
 /// How much faster the best must be than the slowest to be worth a word.
 pub(crate) const RATIO: f64 = 1.1;
 
-/// Schedulers that look at I/O contexts: Linux's `bfq`, `cfq` until 5.0, and that
-/// of a simulated host.
-pub(crate) const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
-
-/// The disks of a stage whose scheduler looks at I/O contexts, with that.
-fn fair<'f>(facts: &'f StageFacts<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
-    let disks = facts.stack().leaves();
-    let disks = disks.filter_map(|disk| Some((disk.name.as_str(), disk.scheduler.as_deref()?)));
-    disks.filter(|(_, scheduler)| FAIR.contains(scheduler))
-}
-
 fn slower_than_in_one(facts: &StageFacts<'_>) -> Option<Seen> {
-    fair(facts).next()?;
-    let shared = facts.in_one_context()?;
-    let [one, many] = [&shared, facts].map(|stage| &stage.figures.throughput_bytes_per_s);
-    let gain = one.median / many.median;
-    unless(one.trials.min(many.trials) < TRIALS || one.min <= many.max || gain < RATIO)?;
-    let disturbed = facts
-        .workload()
-        .beside
-        .as_ref()
-        .map_or("", |_| ", disturbed");
-    let line = format!(
-        "{} threads{disturbed} do {} in one I/O context, {} in contexts of their own.",
-        facts.workload().pool?.threads,
-        show_throughput(one.median),
-        show_throughput(many.median),
-    );
-    Some(Seen::line(gain, line))
+    fair_disks(facts).next()?;
+    gain_of_one_context(facts).filter(|(gain, _)| *gain >= RATIO)
 }
 
 fn share_one(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let most = ratio(shown.most());
-    let schedulers: BTreeSet<(&str, &str)> = shown.facts().flat_map(fair).collect();
+    let schedulers: BTreeSet<(&str, &str)> = shown.facts().flat_map(fair_disks).collect();
     let schedulers = schedulers.into_iter();
     let schedulers = schedulers.map(|(disk, of)| format!("{disk} has the scheduler {of}."));
     RULE.claim(format!(

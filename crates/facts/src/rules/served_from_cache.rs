@@ -1,17 +1,10 @@
 //! Bytes that were meant to reach a device were served by the memory of this
-//! host: the figure is one of the page cache.
+//! host: the figure is one of the page cache ([`kept_in_memory`](crate::kept_in_memory)).
 //!
-//! Counted: see the module that works out the layers. What is missing is then
-//! laid to one cause, the most specific that the evidence allows. Stages that
-//! are meant to be cached are left out; that buffered I/O stays in the page
-//! cache is a note. Shares up to 2 % are left to rounding, to pages that were
-//! read for other reasons and to I/O under way when a window closed.
-
-mod cause;
-mod evidence;
+//! That buffered I/O stays in the page cache is a note.
 
 use super::prelude::*;
-use cause::{Buffered, Cause, Cold};
+use crate::kept_in_memory::{Cause, Kept, by_cause, evidence, largest_trial};
 
 pub(super) const RULE: Rule = Rule {
     name: "served-from-cache",
@@ -19,28 +12,17 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::WARNING
 };
 
-/// A stage, and the share of its bytes that stayed in memory.
-type Case<'c, 'a> = (&'c Stage<'a>, f64);
-
 fn check(context: &Context<'_>) -> Vec<Found> {
-    let shares = context
-        .doing_io()
-        .map(|(stage, figures)| (stage, figures.layers.page_cache));
-    let mut causes = Vec::new();
-    for (stage, share) in shares.filter(|(_, share)| *share > SERVED_FROM_CACHE) {
-        if let Some(cause) = cause::of(context, stage, share) {
-            join(&mut causes, cause, (stage, share));
-        }
-    }
-    let each = causes.iter();
-    each.map(|(cause, cases)| finding(context, cause, cases))
+    let causes = by_cause(context).into_iter();
+    causes
+        .map(|(cause, kept)| finding(context.run, &cause, &kept))
         .collect()
 }
 
 /// `37 % of the bytes`, or `between 5 % and 40 % of the bytes`.
-fn shares(cases: &[Case<'_, '_>]) -> String {
-    let low = cases.iter().map(|(_, share)| *share).fold(1.0, f64::min);
-    let high = cases.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+fn shares(kept: &[Kept<'_, '_>]) -> String {
+    let low = kept.iter().map(|(_, share)| *share).fold(1.0, f64::min);
+    let high = kept.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let (low, high) = (percent(low), percent(high));
     if low == high {
         format!("{low} of the bytes")
@@ -49,54 +31,24 @@ fn shares(cases: &[Case<'_, '_>]) -> String {
     }
 }
 
-fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Found {
-    let run = context.run;
-    let stages = names(cases.iter().map(|(stage, _)| stage.name));
-    let shares = shares(cases);
+fn finding(run: &Run, cause: &Cause, kept: &[Kept<'_, '_>]) -> Found {
+    let stages = names(kept.iter().map(|(stage, _)| stage.name));
+    let shares = shares(kept);
     let subject = format!("{shares} of {}", stage_list(&stages));
     let shares = lower_first(&shares);
-    let evidence = cases
-        .iter()
-        .flat_map(|(stage, share)| evidence::of(context, cause, stage, *share));
-    let base = RULE.claim("").stages(stages).evidence(evidence);
+    let lines = kept.iter().flat_map(|one| evidence(run, cause, *one));
+    let found = RULE.claim("").stages(stages).evidence(lines);
     match cause {
-        Cause::Cold(why) => cold(run, *why, cases, [&shares, &subject], base),
-        Cause::Buffered(why) => buffered(run, *why, [&shares, &subject], base),
-        Cause::Memory => {
-            let what = run.stack.filesystem.as_ref().map_or_else(
-                || "memory".to_owned(),
-                |f| format!("{} on {}", f.kind, f.mount_point),
-            );
-            base.said(format!(
-                "The target lies in memory ({what}): these figures are not of a disk."
-            ))
-            .headline("the target lies in memory, not on a disk")
-            .case("memory")
-        }
-        Cause::Loop(names) => {
-            let commands = names
-                .iter()
-                .map(|name| format!("`losetup --direct-io=on /dev/{name}`"));
-            base.said(format!(
-                "{subject} stayed in the page cache of the file behind {}: the figure is one \
-                     of memory, not of a disk.",
-                list(names)
-            ))
-            .headline(format!("memory behind the loop device: {shares}"))
-            .case("loop")
-            .remedy(format!(
-                "Type {} as root, then `{}`.",
-                list(commands),
-                measure(run)
-            ))
-        }
-        Cause::DirectIgnored => base
+        Cause::Memory => of_memory(run, found),
+        Cause::Loop(names) => behind_loop(run, names, &subject, found)
+            .headline(format!("memory behind the loop device: {shares}")),
+        Cause::DirectIgnored => found
             .said(format!(
                 "{subject} did not reach a device, though the file was opened past the page \
                  cache: the filesystem served them from memory."
             ))
             .headline(format!("memory, though direct: {shares}"))
-            .confidence(Confidence::Likely)
+            .confidence(Likely)
             .case("direct")
             .remedy(match run.stack.top() {
                 Some(top) => format!(
@@ -109,55 +61,100 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Foun
                     shell(&run.target.given)
                 ),
             }),
-    }
-}
-
-/// Of stages that were to begin with an empty page cache.
-fn cold(
-    run: &Run,
-    why: Cold,
-    cases: &[Case<'_, '_>],
-    [shares, subject]: [&str; 2],
-    base: Found,
-) -> Found {
-    if why == Cold::ReadAgain {
-        let read = cases
-            .iter()
-            .map(|(stage, _)| evidence::largest_trial(stage));
-        let read = read.max().unwrap_or(0);
-        let enough = exact_size(read.checked_next_power_of_two().unwrap_or(read));
-        return base
+        Cause::ReadAgain => found
             .said(format!(
                 "{subject} came from the page cache, because a trial read blocks of its span more \
                  than once, and only the first time was cold."
             ))
             .headline(format!("memory, read more than once: {shares}"))
             .case("read-twice")
-            .remedy(if run.target.kind == TargetKind::Folder {
-                format!(
-                    "Type `{}`, so that a trial ends before its span does.",
-                    measure_with(run, "--size", &enough)
-                )
-            } else {
-                let span = exact_size(run.target.size_bytes);
-                edit_plan(run, &format!("set bytes = \"{span}\" in this stage"))
-            });
+            .remedy(read_once(run, kept)),
+        Cause::NotDropped => not_cold(run, &shares, found).said(format!(
+            "{subject} came from the page cache: the span had been dropped from it and was back \
+             before the trial."
+        )),
+        Cause::NotCold => not_cold(run, &shares, found)
+            .said(format!(
+                "{subject} came from the page cache, though it held nothing of the span before \
+                 the trial: somebody else read the file meanwhile."
+            ))
+            .confidence(Possible),
+        Cause::Rewritten => found
+            .said(format!(
+                "{subject} never left the page cache: the blocks were written again before the \
+                 sync at the end."
+            ))
+            .severity(Severity::Note)
+            .headline(format!("overwritten in memory before the sync: {shares}"))
+            .confidence(Likely)
+            .case("synced")
+            .remedy(edit_stages(
+                run,
+                "set sync = \"fdatasync\" or cache = \"direct\" in this stage",
+            )),
+        Cause::SyncKept => found
+            .said(format!(
+                "{subject} were not counted by the device, though every write was synced: the \
+                 figure is not one of durable writes."
+            ))
+            .headline(format!("synced, yet not counted by the device: {shares}"))
+            .confidence(Likely)
+            .case("synced")
+            .remedy(format!(
+                "Type `diskfacts devices {}` and look for a filesystem or a loop device that does \
+                 not pass syncs on (mount options `nobarrier`, `volatile`).",
+                shell(&run.target.given)
+            )),
+        Cause::Buffered => {
+            let and_device = when(!shares.starts_with("100 %"), || " and device together");
+            found
+                .said(format!(
+                    "{subject} stayed in the page cache, as buffered I/O does: the figure is one \
+                     of memory{and_device}."
+                ))
+                .severity(Severity::Note)
+                .headline(format!("from the page cache: {shares}"))
+                .remedy(edit_stages(
+                    run,
+                    "set cache = \"direct\" in this stage for the device alone",
+                ))
+        }
     }
-    let (though, confidence) = if why == Cold::NotDropped {
-        (
-            ": the span had been dropped from it and was back before the trial",
-            Confidence::Certain,
-        )
-    } else {
-        (
-            ", though it held nothing of the span before the trial: somebody else read the file \
-             meanwhile",
-            Confidence::Possible,
-        )
-    };
-    base.said(format!("{subject} came from the page cache{though}."))
+}
+
+fn of_memory(run: &Run, found: Found) -> Found {
+    let what = run.stack.filesystem.as_ref().map_or_else(
+        || "memory".to_owned(),
+        |f| format!("{} on {}", f.kind, f.mount_point),
+    );
+    found
+        .said(format!(
+            "The target lies in memory ({what}): these figures are not of a disk."
+        ))
+        .headline("the target lies in memory, not on a disk")
+        .case("memory")
+}
+
+fn behind_loop(run: &Run, loops: &[String], subject: &str, found: Found) -> Found {
+    let commands = loops.iter();
+    let commands = commands.map(|name| format!("`losetup --direct-io=on /dev/{name}`"));
+    found
+        .said(format!(
+            "{subject} stayed in the page cache of the file behind {}: the figure is one of \
+             memory, not of a disk.",
+            list(loops)
+        ))
+        .case("loop")
+        .remedy(format!(
+            "Type {} as root, then `{}`.",
+            list(commands),
+            measure(run)
+        ))
+}
+
+fn not_cold(run: &Run, shares: &str, found: Found) -> Found {
+    found
         .headline(format!("memory, though cold: {shares}"))
-        .confidence(confidence)
         .case("not-cold")
         .remedy(format!(
             "Stop what else uses the file (`fuser -v {}` names it), or measure past the page \
@@ -167,48 +164,18 @@ fn cold(
         ))
 }
 
-/// Of stages that go through the page cache.
-fn buffered(run: &Run, why: Buffered, [shares, subject]: [&str; 2], base: Found) -> Found {
-    if why == Buffered::AsItDoes {
-        let all = subject.starts_with("100 %");
-        let and_device = when(!all, || " and device together");
-        return base
-            .said(format!(
-                "{subject} stayed in the page cache, as buffered I/O does: the figure is one of \
-                 memory{and_device}."
-            ))
-            .severity(Severity::Note)
-            .headline(format!("from the page cache: {shares}"))
-            .remedy(edit_stages(
-                run,
-                "set cache = \"direct\" in this stage for the device alone",
-            ));
+/// So that no trial reads a block twice.
+fn read_once(run: &Run, kept: &[Kept<'_, '_>]) -> String {
+    if run.target.kind == TargetKind::Folder {
+        let read = kept.iter().map(|(stage, _)| largest_trial(stage)).max();
+        let read = read.unwrap_or(0);
+        let enough = exact_size(read.checked_next_power_of_two().unwrap_or(read));
+        let command = measure_with(run, "--size", &enough);
+        format!("Type `{command}`, so that a trial ends before its span does.")
+    } else {
+        let span = exact_size(run.target.size_bytes);
+        edit_plan(run, &format!("set bytes = \"{span}\" in this stage"))
     }
-    let synced = base.confidence(Confidence::Likely).case("synced");
-    if why == Buffered::Rewritten {
-        return synced
-            .said(format!(
-                "{subject} never left the page cache: the blocks were written again before the \
-                 sync at the end."
-            ))
-            .severity(Severity::Note)
-            .headline(format!("overwritten in memory before the sync: {shares}"))
-            .remedy(edit_stages(
-                run,
-                "set sync = \"fdatasync\" or cache = \"direct\" in this stage",
-            ));
-    }
-    synced
-        .said(format!(
-            "{subject} were not counted by the device, though every write was synced: the figure \
-             is not one of durable writes."
-        ))
-        .headline(format!("synced, yet not counted by the device: {shares}"))
-        .remedy(format!(
-            "Type `diskfacts devices {}` and look for a filesystem or a loop device that does not \
-             pass syncs on (mount options `nobarrier`, `volatile`).",
-            shell(&run.target.given)
-        ))
 }
 
 #[cfg(test)]

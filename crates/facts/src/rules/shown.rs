@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::rules::found::Found;
 use crate::stage_facts::{Need, StageFacts};
-use crate::words::{stage_list, worst};
+use crate::words::{names, stage_list, worst};
 
 /// A look at one stage after the other, and what is said of those that show something.
 #[derive(Debug, Clone, Copy)]
@@ -20,49 +20,26 @@ impl StageCheck {
     pub(super) fn find(&self, context: &Context<'_>, needs: &[Need]) -> Option<Found> {
         let mut shown = Shown::default();
         for facts in context.facts().filter(|facts| Need::are_met(needs, facts)) {
-            if let Some(seen) = (self.0)(&facts) {
+            if let Some((by, lines)) = (self.0)(&facts) {
                 let label = facts.stage.label();
-                let lines = seen.lines.into_iter();
-                shown
-                    .lines
-                    .extend(lines.map(|line| format!("{label}: {line}")));
-                shown.seen.push((facts, seen.by));
+                let lines = lines.iter().map(|line| format!("{label}: {line}"));
+                shown.lines.extend(lines);
+                shown.seen.push((facts, by));
             }
         }
         if shown.seen.is_empty() {
             return None;
         }
-        shown.stages = super::names(shown.facts().map(|facts| facts.stage.name));
+        shown.stages = names(shown.facts().map(|facts| facts.stage.name));
         let mut found = (self.1)(context, &mut shown);
         let own = std::mem::replace(&mut found.evidence, shown.lines);
         Some(found.evidence(own).stages(shown.stages))
     }
 }
 
-/// What one stage shows.
-#[derive(Debug)]
-pub(crate) struct Seen {
-    /// By how much: a share, a factor, what the rule is about.
-    by: f64,
-    /// The figures that show it, sentences, which are put behind the label of the stage.
-    lines: Vec<String>,
-}
-
-impl Seen {
-    pub(crate) fn line(by: f64, line: String) -> Self {
-        Self::lines(by, vec![line])
-    }
-
-    /// And what else was seen.
-    pub(crate) fn beside(mut self, lines: impl IntoIterator<Item = String>) -> Self {
-        self.lines.extend(lines);
-        self
-    }
-
-    pub(crate) fn lines(by: f64, lines: Vec<String>) -> Self {
-        Self { by, lines }
-    }
-}
+/// What one stage shows: by how much, a share, a factor, what the rule is about; and the figures that
+/// show it, sentences, which are put behind the label of the stage.
+pub(crate) type Seen = (f64, Vec<String>);
 
 /// Stages that show the same, at least one.
 #[derive(Debug, Default)]
@@ -114,13 +91,5 @@ impl<'a> Shown<'a> {
     pub(crate) fn keep_worst(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         self.lines = worst(self.by().zip(lines).collect());
-    }
-}
-
-/// Puts what is alike together: to the group of this key, in the order of the first of each.
-pub(crate) fn join<K: PartialEq, T>(groups: &mut Vec<(K, Vec<T>)>, key: K, one: T) {
-    match groups.iter_mut().find(|(known, _)| *known == key) {
-        Some((_, members)) => members.push(one),
-        None => groups.push((key, vec![one])),
     }
 }

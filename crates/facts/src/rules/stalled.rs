@@ -1,8 +1,7 @@
 //! Nothing was completed for a while in the middle of a trial.
 
 use super::prelude::*;
-use crate::blocked::Looks;
-use crate::processor_wait::ProcessorWait;
+use crate::stage_facts::stalled::{StageStalls, held_ns};
 use crate::stalls::Stalls;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,24 +12,19 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// A disk that turns may need so long for an operation without anything being
-/// wrong, nanoseconds: a stroke over all of it and a revolution or two at 5400 rpm.
-/// Where read-ahead completes many operations at once, that is an empty interval.
-const TURN_NS: u64 = 40_000_000;
-
 /// Share of the time from which on stalls move the figures of a stage and not
 /// only its slowest latencies.
 const WARNING: f64 = 0.05;
 
 fn stalls(facts: &StageFacts<'_>) -> Option<Seen> {
-    let (all, line) = of_stage(facts)?;
-    let share = all.total_ns as f64 / 1e9 / facts.seconds();
-    Some(Seen::line(share, line))
+    let stalls = StageStalls::of(facts)?;
+    let share = stalls.all.total_ns as f64 / 1e9 / facts.seconds();
+    Some((share, vec![stalls.said(facts)]))
 }
 
 fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let each = shown.facts().filter_map(|facts| Some(of_stage(facts)?.0));
-    let all = each.fold(Stalls::default(), |sum, of_stage| sum.and(&of_stage));
+    let each = shown.facts().filter_map(StageStalls::of);
+    let all = each.fold(Stalls::default(), |sum, of| sum.and(&of.all));
     let is_shown = |stage: &Stage<'_>| shown.stages.iter().any(|known| known == stage.name);
     let stages = || context.stages.iter().filter(|stage| is_shown(stage));
     let held_ns: f64 = stages().map(held_ns).sum();
@@ -75,48 +69,6 @@ fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline(format!("I/O stalled for up to {longest}"))
     .evidence(excluded.into_iter().chain(paused).chain([line]))
     .remedy(remedy)
-}
-
-/// Time for which the threads of a stage were blocked in front of their requests, as far as
-/// somebody looked, or waited for a processor, ns.
-fn held_ns(stage: &Stage<'_>) -> f64 {
-    let looks = Looks::of(stage.trials.iter().copied());
-    let blocked = looks.map_or(0.0, |looks| looks.share_of_all());
-    let waited = ProcessorWait::of(stage).map_or(0.0, |wait| wait.share);
-    (blocked + waited) * stage.seconds() * 1e9
-}
-
-/// The stalls of all trials of a stage, and what they were; `None` where there was none.
-fn of_stage(facts: &StageFacts<'_>) -> Option<(Stalls, String)> {
-    let turns = facts.context.turning().next().is_some();
-    let shortest_ns = if turns { TURN_NS } else { 0 };
-    let stage = facts.stage;
-    let mut all = Stalls::default();
-    let (mut trials, mut worst) = (0, None);
-    for trial in &stage.trials {
-        let here = Stalls::of(trial, shortest_ns);
-        trials += u64::from(here.number > 0);
-        if here.longest_ns > all.longest_ns {
-            worst = Some(*trial);
-        }
-        all = all.and(&here);
-    }
-
-    let worst = worst?;
-    let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
-    let slowest = slowest.map(show_duration).map_or_else(String::new, |took| {
-        format!("; the slowest operation took {took}")
-    });
-    let grid_ns = worst.evidence.intervals.length_ns.max(1);
-    let (stalls, trials) = (count(all.number, "stall"), count(trials, "trial"));
-    let intervals = count(all.longest_ns / grid_ns, "interval");
-    let [total, longest, grid] = [all.total_ns, all.longest_ns, grid_ns].map(show_duration);
-    let line = format!(
-        "{stalls} in {trials}, {total} in all; stalled for {longest} in trial {}, {intervals} of \
-         {grid} in a row without a completion{slowest}.",
-        worst.number
-    );
-    Some((all, line))
 }
 
 fn remedy(run: &Run, is_own: bool) -> String {

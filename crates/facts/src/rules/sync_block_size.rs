@@ -1,9 +1,7 @@
 //! The smallest block at which synced writes are nearly as fast as a stream.
 
 use super::prelude::*;
-use crate::stats::median_of;
-use crate::write_matrix::{Matrix, span_of_sizes};
-use diskfacts_plan::WriteMode;
+use crate::write_matrix::span_of_sizes;
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-block-size",
@@ -19,35 +17,24 @@ fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
     let (stream, rate) = matrix.streaming()?;
     let largest = *matrix.sizes().last()?;
-    // Each size that some modes need, with their names; `None` is not reached.
-    let mut needed: Vec<(Option<u64>, Vec<String>)> = Vec::new();
-    let modes = matrix.modes().into_iter();
-    for mode in modes.filter(|mode| mode.sync.each_write()) {
-        let size = reached(matrix, mode, SHARE * rate);
-        join(&mut needed, size, mode.to_string());
-    }
-    if needed.is_empty() {
-        return None;
-    }
-    needed.sort_by_key(|(size, _)| size.unwrap_or(u64::MAX));
+    let needed = matrix.sync_sizes(SHARE * rate);
+    unless(needed.is_empty())?;
     let (headline, claim) = told(&needed, &show_size(largest));
-    let mut evidence = vec![format!(
+    let stream = format!(
         "The streaming rate is that of {stream} with blocks of {} and more: {} in the median.",
         show_size(matrix.large_from()),
         show_throughput(rate)
-    )];
-    evidence.extend(needed.iter().map(|(size, modes)| {
-        let from = match size {
-            Some(size) => format!("From {} on", show_size(*size)),
-            None => format!("Not up to {}", show_size(largest)),
-        };
-        format!("{from}: {}.", modes.join(", "))
-    }));
+    );
+    let each = needed.iter().map(|(size, modes)| match size {
+        Some(size) => format!("From {} on: {}.", show_size(*size), modes.join(", ")),
+        None => format!("Not up to {}: {}.", show_size(largest), modes.join(", ")),
+    });
     Some(
         RULE.claim(claim)
             .headline(headline)
             .stages(names(matrix.cells.iter().map(|cell| cell.stage)))
-            .evidence(evidence),
+            .evidence([stream])
+            .evidence(each),
     )
 }
 
@@ -65,8 +52,8 @@ fn told(needed: &[(Option<u64>, Vec<String>)], largest: &str) -> (String, String
         );
     }
     let all: usize = needed.iter().map(|(_, modes)| modes.len()).sum();
-    let some = needed.iter().filter(|(size, _)| size.is_some());
-    let some: usize = some.map(|(_, modes)| modes.len()).sum();
+    let never = needed.iter().find(|(size, _)| size.is_none());
+    let some = all - never.map_or(0, |(_, modes)| modes.len());
     if some == 0 {
         return (
             format!("synced writes do not stream with {largest} either"),
@@ -84,18 +71,6 @@ fn told(needed: &[(Option<u64>, Vec<String>)], largest: &str) -> (String, String
              of {sizes} on; the others do not with {largest} either."
         ),
     )
-}
-
-/// The smallest size at which a mode has this rate, and has it still in the
-/// median of the larger ones: one lucky cell is no answer.
-fn reached(matrix: &Matrix<'_>, mode: WriteMode, rate: f64) -> Option<u64> {
-    let cells: Vec<_> = matrix.of_mode(mode).collect();
-    let mut from = (0..cells.len()).map(|i| &cells[i..]);
-    let first = from.find(|larger| {
-        let median = median_of(larger.iter().map(|cell| cell.throughput));
-        larger[0].throughput >= rate && median.is_some_and(|median| median >= rate)
-    });
-    first.map(|larger| larger[0].block_size)
 }
 
 #[cfg(test)]

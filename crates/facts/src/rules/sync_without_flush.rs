@@ -3,7 +3,7 @@
 //! good.
 
 use super::prelude::*;
-use crate::layers::{all_leaves, flushes};
+use crate::layers::misses_flushes;
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-without-flush",
@@ -14,29 +14,17 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn is_not_flushed(facts: &StageFacts<'_>) -> Option<Seen> {
-    let (stage, stack) = (facts.stage, &facts.run().stack);
-    // A forced write (FUA) does without a flush, so a write opened with O_DSYNC or O_SYNC needs
-    // none where the disk can force single writes.
-    let by_flush = match facts.workload().sync {
-        SyncMode::None => false,
-        SyncMode::ODsync | SyncMode::OSync => stack.leaves().all(|leaf| leaf.fua == Some(false)),
-        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => true,
-    };
-    let written = stage.sum(|t| t.evidence.issued.writes);
-    let flushed = stage.known(|t| flushes(&t.evidence, stack))?;
-    unless(!all_leaves(stack, "write back") || !by_flush || written == 0 || flushed > 0)?;
-    let writes = count(written, "write");
-    let syncs = count(stage.sum(|t| t.evidence.issued.syncs), "sync");
+    unless(!misses_flushes(facts.stage, &facts.run().stack))?;
+    let writes = count(facts.stage.sum(|t| t.evidence.issued.writes), "write");
+    let syncs = count(facts.stage.sum(|t| t.evidence.issued.syncs), "sync");
     let line = format!("{writes} and {syncs}, and not one flush counted by the disk.");
-    Some(Seen::line(1.0, line))
+    Some((1.0, vec![line]))
 }
 
 fn not_flushed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let stack = &context.run.stack;
-    let have = match stack.leaves().count() {
-        1 => "has",
-        _ => "have",
-    };
+    let one = stack.leaves().count() == 1;
+    let have = if one { "has" } else { "have" };
     let disks = device_list(stack.leaves());
     let options = stack.filesystem.iter().flat_map(|of| &of.options);
     let suspects =

@@ -2,6 +2,7 @@
 //! the median, and nothing shows it.
 
 use super::prelude::*;
+use crate::spread::{TRIALS_MIN, few_trials};
 use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,34 +12,16 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// Fewest trials of a stage that have a spread.
-pub(super) const TRIALS: usize = 3;
-
 fn check(context: &Context<'_>) -> Option<Found> {
-    let few = || {
-        let stages = context.stages.iter();
-        let each = stages.map(|stage| (stage.name, stage.trials.len()));
-        each.filter(|(_, trials)| *trials < TRIALS)
-    };
+    let few = few_trials(&context.stages);
     // A copy is made once; its figure is of that one.
-    if is_copy(context.run) || few().next().is_none() {
-        return None;
-    }
-    // The cells of a matrix are told together.
-    let mut told: Vec<(&str, usize)> = Vec::new();
-    for one in few() {
-        if !told.contains(&one) {
-            told.push(one);
-        }
-    }
-    let counts = told.into_iter().map(|(name, trials)| {
-        match few().filter(|other| *other == (name, trials)).count() {
-            1 => format!("{name} ({trials})"),
-            several => format!("{name} ({trials}, in {several} cells)"),
-        }
+    unless(is_copy(context.run) || few.is_empty())?;
+    let counts = few.iter().map(|(name, trials, cells)| match cells {
+        1 => format!("{name} ({trials})"),
+        several => format!("{name} ({trials}, in {several} cells)"),
     });
     let evidence = format!("Trials: {}.", list(counts));
-    let stages = names(few().map(|(name, _)| name));
+    let stages = names(few.iter().map(|(name, ..)| *name));
     let have = if stages.len() == 1 { "has" } else { "have" };
     Some(
         RULE.claim(format!(
@@ -48,13 +31,13 @@ fn check(context: &Context<'_>) -> Option<Found> {
         .headline("too few trials: no interval")
         .remedy(remedy(context.run))
         .stages(stages)
-        .evidence(vec![evidence]),
+        .evidence([evidence]),
     )
 }
 
 /// More trials, or the time for those that the plan has.
 fn remedy(run: &Run) -> String {
-    let command = if run.plan.trials as usize >= TRIALS {
+    let command = if run.plan.trials as usize >= TRIALS_MIN {
         measure_longer(run, 5)
     } else {
         measure_with(run, "--trials", "5")

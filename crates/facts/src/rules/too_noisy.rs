@@ -8,11 +8,11 @@
 //! none: from [`UNKNOWN`] on.
 
 use super::prelude::*;
-use super::{cpu_varies, rate_patterns};
-use crate::figures;
+use crate::course;
+use crate::outliers;
+use crate::processor_varies::ProcessorVaries;
 use crate::simulated::Slower;
-use crate::spread::{NOISE, trials_behind, width};
-use diskfacts_record::Figure;
+use crate::spread::{NOISE, rates_behind, trials_behind, width, width_said};
 
 pub(super) const RULE: Rule = Rule {
     name: "too-noisy",
@@ -26,18 +26,14 @@ pub(super) const RULE: Rule = Rule {
 /// even the first digit of most figures known.
 const UNKNOWN: f64 = 0.5;
 
-/// The rates of the trials that are compared.
-fn rates(stage: &Stage<'_>) -> Figure {
-    figures::figure(trials_behind(stage).iter().map(|t| t.iops))
-}
-
 fn differs(facts: &StageFacts<'_>) -> Option<Seen> {
     // Rates that follow a pattern, or the processor time, are findings of their own.
-    unless(rate_patterns::between(facts.stage).is_some() || cpu_varies::is_cause(facts.stage))?;
-    let (rates, figures) = (rates(facts.stage), facts.figures);
+    let trials = trials_behind(facts.stage);
+    unless(course::between(trials).is_some() || ProcessorVaries::of(facts.stage).is_some())?;
+    let rates = rates_behind(facts.stage);
     let width = width(&rates).filter(|width| *width > NOISE)?;
-    let told = sentence(&rates, &figures.throughput_bytes_per_s, width);
-    Some(Seen::line(width, told + &apart(&figures.outliers)))
+    let line = width_said(&rates, &facts.figures.throughput_bytes_per_s);
+    Some((width, vec![line + &outliers::said(&facts.figures.outliers)]))
 }
 
 fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
@@ -48,34 +44,29 @@ fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let up_to = when(shown.stages.len() > 1, || "up to ");
     let by = percent(most);
     // The range is what the figures of a stage have; with enough trials the interval is narrower.
-    let (headline, what) = if rates(widest).ci95.is_some() {
-        (
-            // As the column of the page has it.
-            format!("95 % interval {up_to}+/-{}", percent(most / 2.0)),
-            format!(
-                "The 95 % interval of the median of {} is up to {by} wide",
-                shown.list()
-            ),
-        )
+    let (headline, what) = if rates_behind(widest).ci95.is_some() {
+        // As the column of the page has it.
+        let half = percent(most / 2.0);
+        let what = format!(
+            "95 % interval of the median of {} is up to {by} wide",
+            shown.list()
+        );
+        (format!("95 % interval {up_to}+/-{half}"), what)
     } else {
-        (
-            format!("trials differ by {up_to}{by}"),
-            format!("The trials of {} differ by up to {by}", shown.list()),
-        )
+        let what = format!("trials of {} differ by up to {by}", shown.list());
+        (format!("trials differ by {up_to}{by}"), what)
     };
     RULE.claim(format!(
-        "{what}: smaller differences between two runs of them mean nothing."
+        "The {what}: smaller differences between two runs of them mean nothing."
     ))
     .severity(warning_if(most > UNKNOWN))
     .headline(headline)
     .evidence(line)
     .remedy(remedy(context, &shown.stages, cause))
+    .of_document(context.run, "measure longer")
 }
 
 fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {
-    if let Some(said) = of_document(context.run, "measure longer") {
-        return said;
-    }
     let longer = longer(context.run, stages, 2);
     match cause {
         Some(cause) => format!("{} {longer}", cause.remedy(context.run)),
@@ -83,33 +74,6 @@ fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> St
         None if is_simulated(context.run) => format!("Measure longer. {longer}"),
         None => format!("Stop what else runs here, then measure longer. {longer}"),
     }
-}
-
-/// Which trials stand apart from the others, if any do.
-fn apart(numbers: &[u32]) -> String {
-    let told: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    match told.as_slice() {
-        [] => String::new(),
-        [one] => format!(" Trial {one} stands apart from the others."),
-        several => format!(" Trials {} stand apart from the others.", list(several)),
-    }
-}
-
-fn sentence(rates: &Figure, throughput: &Figure, width: f64) -> String {
-    let trials = rates.trials;
-    let wide = percent(width);
-    if let Some([low, high]) = rates.ci95.map(|ends| ends.map(rate_digits)) {
-        return format!(
-            "the 95 % interval of the median of {trials} trials goes from {low} to {high} IOPS: \
-             {wide} of it."
-        );
-    }
-    // An import may know operations alone.
-    let bytes = when(throughput.trials > 0, || {
-        format!(", {}", show_throughput(throughput.median))
-    });
-    let (low, high) = (rate_digits(rates.min), rate_digits(rates.max));
-    format!("{trials} trials from {low} to {high} IOPS: {wide} apart{bytes}.")
 }
 
 #[cfg(test)]

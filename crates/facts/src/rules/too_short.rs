@@ -30,7 +30,7 @@ fn is_short(facts: &StageFacts<'_>) -> Option<Seen> {
         show_duration((seconds.max(0.0) * 1e9) as u64),
         three_digits(operations)
     );
-    Some(Seen::line(longer, line))
+    Some((longer, vec![line]))
 }
 
 fn short(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -2,7 +2,7 @@
 //! nor whether others used it.
 
 use super::prelude::*;
-use crate::layers::counted::{counters, roots};
+use crate::layers::counted::uncounted;
 
 pub(super) const RULE: Rule = Rule {
     name: "uncounted",
@@ -12,28 +12,13 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// The devices whose counters stood still all the time because they were told to; a partition is
-/// counted with its disk.
-fn silent<'f>(facts: &'f StageFacts<'_>) -> impl Iterator<Item = &'f BlockDevice> {
-    let run = facts.run();
-    let devices = roots(&run.stack).chain(run.stack.leaves());
-    devices.filter(|device| {
-        let still = |trial: &Trial| counters(device, &trial.evidence).is_none();
-        device.counts_io == Some(false)
-            && device.kind != DeviceKind::Partition
-            && run.trials.iter().all(still)
-    })
-}
-
 fn stood_still(facts: &StageFacts<'_>) -> Option<Seen> {
-    silent(facts).next()?;
-    Some(Seen::lines(1.0, Vec::new()))
+    unless(uncounted(facts.run()).is_empty())?;
+    Some((1.0, Vec::new()))
 }
 
-fn said(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let mut devices: Vec<&BlockDevice> = shown.facts().flat_map(silent).collect();
-    devices.sort_by(|a, b| a.name.cmp(&b.name));
-    devices.dedup_by(|a, b| a.name == b.name);
+fn said(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let devices = uncounted(context.run);
     let names = list(devices.iter().map(|device| device.name.clone()));
     let each = devices.iter().map(|device| {
         let file = format!("/sys/block/{}/queue/iostats", device.name);

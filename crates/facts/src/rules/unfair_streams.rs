@@ -30,7 +30,7 @@ fn is_unfair(facts: &StageFacts<'_>) -> Option<Seen> {
         show_throughput(least),
         show_throughput(most)
     );
-    Some(Seen::line(index, line))
+    Some((index, vec![line]))
 }
 
 fn unfair(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

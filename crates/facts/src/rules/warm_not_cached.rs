@@ -3,7 +3,8 @@
 
 use super::prelude::*;
 use crate::layers::{behind_memory, remote};
-use crate::memory_limit::{WARMING, group_limit};
+use crate::memory_limit::{group_limit, not_warmed, why_not_kept};
+use std::iter::once;
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
@@ -12,13 +13,6 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::WARNING
 };
 
-/// Why the page cache of a stage was not warmed, where it was not.
-fn not_warmed<'a>(facts: &StageFacts<'a>) -> Option<&'a str> {
-    let mut unseen = facts.trials().iter().flat_map(|t| &t.evidence.unseen);
-    let warming = unseen.find(|unseen| unseen.what == WARMING)?;
-    Some(warming.why.trim_end_matches('.'))
-}
-
 fn from_device(facts: &StageFacts<'_>) -> Option<Seen> {
     let share = facts.figures.layers.beyond_memory();
     let share = share.filter(|share| *share > SERVED_FROM_CACHE)?;
@@ -26,41 +20,12 @@ fn from_device(facts: &StageFacts<'_>) -> Option<Seen> {
     let fetched = percent(share);
     let behind = behind_memory(facts.stack());
     let line = format!("of {read} read, {fetched} were fetched from the {behind}.");
-    let warming = not_warmed(facts);
-    let warming = warming.map(|why| format!("warming the page cache was not done: {why}."));
-    let after = facts.trials().iter();
-    let after = after.filter_map(|t| t.evidence.residency_after);
-    let fewest = after
-        .clone()
-        .filter(|r| r.span_bytes > 0)
-        .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
-        .fold(1.0, f64::min);
-    let fewer = (fewest < 1.0 - SERVED_FROM_CACHE).then(|| {
-        let fewest = percent(fewest);
-        format!("after a trial as little as {fewest} of its span was in the page cache.")
-    });
-    let evicted = after.filter_map(|r| r.evicted_bytes).max();
-    let evicted = evicted.filter(|bytes| *bytes > 0).map(|evicted| {
-        format!(
-            "up to {} of its span had been taken out of the page cache because memory was short, \
-             and were not read in again.",
-            show_size(evicted)
-        )
-    });
-    Some(Seen::line(share, line).beside([warming, fewer, evicted].into_iter().flatten()))
+    Some((share, once(line).chain(why_not_kept(facts)).collect()))
 }
 
 fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let run = context.run;
     let trials: Vec<&Trial> = run.trials.iter().collect();
-    let limit = group_limit(&trials).map(|limit| {
-        format!(
-            "A control group of this process limits its memory, its part of the page cache among \
-             it, to {}: {}.",
-            show_size(limit.bytes),
-            limit.folder
-        )
-    });
     let most = percent(shown.most());
     let behind = behind_memory(&run.stack);
     let short = if remote(&run.stack).is_some() {
@@ -79,7 +44,7 @@ fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline(format!(
         "up to {most} came from the {behind}, not from memory"
     ))
-    .evidence(limit)
+    .evidence(group_limit(&trials).map(|limit| limit.said()))
     .remedy(if shown.facts().all(|facts| not_warmed(facts).is_none()) {
         format!(
             "{short}`free -h` shows what is available. {}",
@@ -95,6 +60,7 @@ fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory_limit::WARMING;
     use crate::testing::{self, each, only};
     use diskfacts_record::evidence::{ControlGroup, GroupMemory, NfsMount, Unseen};
 

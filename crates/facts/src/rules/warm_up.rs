@@ -6,10 +6,9 @@
 //! the difference is worth telling. Figures are medians, which one trial of five
 //! hardly moves: it is a warning where it does.
 
-use super::cpu_varies;
 use super::prelude::*;
-use crate::spread::{NOISE, first_difference};
-use crate::stats;
+use crate::processor_varies::ProcessorVaries;
+use crate::spread::{NOISE, first_difference, first_moves};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-up",
@@ -19,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn first_differs(facts: &StageFacts<'_>) -> Option<Seen> {
     let stage = facts.stage;
-    let difference = first_difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
+    let difference = first_difference(stage).filter(|_| ProcessorVaries::of(stage).is_none())?;
     let line = format!(
         "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
         rate_digits(stage.trials[0].iops),
@@ -28,19 +27,12 @@ fn first_differs(facts: &StageFacts<'_>) -> Option<Seen> {
         if difference < 0.0 { "less" } else { "more" },
         stage.trials.len() - 1
     );
-    Some(Seen::line(difference.abs(), line))
-}
-
-/// By how much the first trial moves the median of the stage, as a share of that of the rest.
-fn moves(stage: &Stage<'_>) -> Option<f64> {
-    let rates: Vec<f64> = stage.trials.iter().map(|t| t.iops).collect();
-    let rest = stats::median(&rates[1..])?;
-    Some((stats::median(&rates)? - rest).abs() / rest)
+    Some((difference.abs(), vec![line]))
 }
 
 fn warmed_up(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let by = percent(shown.most());
-    let moved = shown.facts().filter_map(|facts| moves(facts.stage));
+    let moved = shown.facts().filter_map(|facts| first_moves(facts.stage));
     let moved = moved.fold(0.0, f64::max);
     let trials = context.run.plan.trials.max(4);
     let more = format!("set trials = {}", trials.saturating_mul(2));

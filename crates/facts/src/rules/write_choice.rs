@@ -1,17 +1,8 @@
-//! Which way to write suits a log, a database's pages and bulk data here.
-//!
-//! Only ways that make data durable are candidates: a log needs each write
-//! durable, pages and bulk data need it once, at a checkpoint or at the end.
-//! Ways are compared at a size and its two neighbours, by the median, so that one
-//! odd cell does not decide. Those within 5 % of the fastest are as good; among
-//! them the first is taken, or the first that spares the page cache.
+//! Which way to write suits a log, a database's pages and bulk data here ([`Choice`]).
 
 use super::prelude::*;
-use super::too_few_trials::TRIALS;
-use crate::spread::NOISE;
-use crate::stats::median_of;
-use crate::write_matrix::{Cell, Matrix, span_of_sizes};
-use diskfacts_plan::write_mode::Variant;
+use crate::spread::TRIALS_MIN;
+use crate::write_matrix::Choice;
 
 pub(super) const RULE: Rule = Rule {
     name: "write-choice",
@@ -20,183 +11,37 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// A way this near to the fastest is as good.
-const AS_GOOD: f64 = 0.95;
-/// What a commit writes: one page, mostly.
-const LOG_BYTES: u64 = 4 << 10;
-/// The page of the databases: 4 KiB to 16 KiB, mostly 8.
-const PAGE_BYTES: u64 = 8 << 10;
-
-/// What data needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Durable {
-    /// A log takes the first mode that does.
-    EachWrite,
-    /// What is large need not fill the page cache.
-    InTheEnd,
-}
-
-/// What was chosen for a use.
-struct Choice<'m, 'a> {
-    chosen: &'m Cell<'a>,
-    /// Of the same size: as good, and all candidates.
-    as_good: usize,
-    candidates: usize,
-    fastest: &'m Cell<'a>,
-    slowest: &'m Cell<'a>,
-    /// Rate of the slowest over that of the fastest: the medians over `sizes`.
-    slowest_share: f64,
-    /// The sizes that were compared.
-    sizes: Vec<u64>,
-}
-
 fn check(context: &Context<'_>) -> Option<Found> {
-    let matrix = context.matrix.as_ref()?;
-    let sizes = matrix.sizes();
-    let near = |wanted: u64| {
-        let distance = |size: &u64| size.max(&wanted) / size.min(&wanted).max(&1);
-        sizes.iter().copied().min_by_key(distance)
-    };
-    let log = choose(matrix, near(LOG_BYTES)?, Durable::EachWrite)?;
-    let pages = choose(matrix, near(PAGE_BYTES)?, Durable::InTheEnd)?;
-    let bulk = bulk(matrix)?;
-    let of = |choice: &Choice<'_, '_>| {
-        format!(
-            "{} with blocks of {} ({})",
-            choice.chosen.mode,
-            show_size(choice.chosen.block_size),
-            show_throughput(choice.chosen.throughput)
-        )
-    };
-    let used = [&log, &pages, &bulk].map(|choice| choice.chosen);
-    let evidence = vec![
-        told("Log, each write durable", &log),
-        told("Pages, durable at a checkpoint", &pages),
-        told("Bulk, durable in the end", &bulk),
+    let choices = Choice::of(context.matrix.as_ref()?)?;
+    let used = choices.each_ref().map(|choice| choice.chosen);
+    let sizes = used.map(|cell| show_size(cell.block_size));
+    let [log, pages, bulk] = used.map(|cell| cell.mode.to_string());
+    let [log_size, pages_size, bulk_size] = sizes;
+    let per_second = three_digits(1e9 / used[0].write_ns());
+    let [_, pages_rate, bulk_rate] = used.map(|cell| show_throughput(cell.throughput));
+    let what = [
+        "Log, each write durable",
+        "Pages, durable at a checkpoint",
+        "Bulk, durable in the end",
     ];
-    let in_short = |choice: &Choice<'_, '_>| {
-        let size = show_size(choice.chosen.block_size);
-        format!("{}, {size}", choice.chosen.mode)
-    };
-    let [for_log, for_pages, for_bulk] = [&log, &pages, &bulk].map(in_short);
+    let enough = used.iter().all(|cell| cell.trials >= TRIALS_MIN);
     Some(
         RULE.claim(format!(
-            "Here a log is best written with {} ({} writes of {} per second), a database's pages \
-             with {}, and bulk data with {}.",
-            log.chosen.mode,
-            three_digits(1e9 / log.chosen.write_ns()),
-            show_size(log.chosen.block_size),
-            of(&pages),
-            of(&bulk)
+            "Here a log is best written with {log} ({per_second} writes of {log_size} per second), \
+             a database's pages with {pages} with blocks of {pages_size} ({pages_rate}), and bulk \
+             data with {bulk} with blocks of {bulk_size} ({bulk_rate})."
         ))
         .headline(format!(
-            "log: {for_log}; database pages: {for_pages}; bulk data: {for_bulk}"
+            "log: {log}, {log_size}; database pages: {pages}, {pages_size}; bulk data: {bulk}, \
+             {bulk_size}"
         ))
-        .confidence(likely_if(used.iter().all(|cell| cell.trials >= TRIALS)))
+        .confidence(likely_if(enough))
         .stages(names(used.map(|cell| cell.stage)))
-        .evidence(evidence),
-    )
-}
-
-/// The best of some modes at a size; of those as good, the first that spares the page cache
-/// where that matters, then by the order of the modes.
-fn choose<'m, 'a>(
-    matrix: &'m Matrix<'a>,
-    block_size: u64,
-    durable: Durable,
-) -> Option<Choice<'m, 'a>> {
-    let cells = matrix.cells.iter();
-    let candidates: Vec<&Cell<'a>> = cells
-        .filter(|cell| cell.block_size == block_size)
-        .filter(|cell| match durable {
-            Durable::EachWrite => cell.mode.sync.each_write(),
-            Durable::InTheEnd => cell.mode.sync.at_end(),
-        })
-        .collect();
-    let sizes = nearest(matrix, block_size);
-    let scored: Vec<(f64, &Cell<'a>)> = candidates
-        .iter()
-        .map(|cell| (score(matrix, &candidates, cell, &sizes), *cell))
-        .collect();
-    let by_score = |a: &&(f64, &Cell<'a>), b: &&(f64, &Cell<'a>)| a.0.total_cmp(&b.0);
-    let &(best, fastest) = scored.iter().max_by(by_score)?;
-    let &(worst, slowest) = scored.iter().min_by(by_score)?;
-    let good = scored.iter().filter(|(score, _)| *score >= AS_GOOD * best);
-    // One whose own figure at this size is an odd one is not shown as the best.
-    let usual = median_of(good.clone().map(|(_, cell)| cell.throughput))?;
-    let order = |cell: &Cell<'_>| {
-        let fills_cache = cell.mode.variant != Variant::Direct;
-        (
-            durable == Durable::InTheEnd && fills_cache,
-            cell.mode.rank(),
-        )
-    };
-    let &(_, chosen) = good
-        .clone()
-        .filter(|(_, cell)| cell.throughput >= (1.0 - NOISE) * usual)
-        .min_by_key(|(_, cell)| order(cell))?;
-    Some(Choice {
-        chosen,
-        as_good: good.count(),
-        candidates: candidates.len(),
-        fastest,
-        slowest,
-        slowest_share: worst / best,
-        sizes,
-    })
-}
-
-/// A size and its two neighbours, as far as there are any.
-fn nearest(matrix: &Matrix<'_>, block_size: u64) -> Vec<u64> {
-    let sizes = matrix.sizes();
-    let place = sizes.partition_point(|size| *size < block_size);
-    // At the ends the two on the one side are the neighbours.
-    let first = place.saturating_sub(1).min(sizes.len().saturating_sub(3));
-    sizes.into_iter().skip(first).take(3).collect()
-}
-
-/// The rate of a mode over the best of the candidates' modes: the median over the
-/// sizes.
-fn score(matrix: &Matrix<'_>, candidates: &[&Cell<'_>], cell: &Cell<'_>, sizes: &[u64]) -> f64 {
-    let ratios = sizes.iter().filter_map(|size| {
-        let rates = candidates.iter().filter_map(|c| matrix.cell(c.mode, *size));
-        let best = rates.map(|c| c.throughput).fold(0.0, f64::max);
-        Some(matrix.cell(cell.mode, *size)?.throughput / best)
-    });
-    median_of(ratios).unwrap_or(0.0)
-}
-
-/// The smallest block with which much can be written about as fast as with any;
-/// where one odd cell is faster than all that is chosen, the fastest of those.
-fn bulk<'m, 'a>(matrix: &'m Matrix<'a>) -> Option<Choice<'m, 'a>> {
-    let (_, rate) = matrix.streaming()?;
-    let at = |size| choose(matrix, size, Durable::InTheEnd);
-    let choices = || matrix.sizes().into_iter().filter_map(at);
-    let reached = |choice: &Choice<'_, '_>| choice.chosen.throughput;
-    let by_rate = |a: &Choice<'_, '_>, b: &Choice<'_, '_>| reached(a).total_cmp(&reached(b));
-    let fast = choices().find(|choice| reached(choice) >= AS_GOOD * rate);
-    fast.or_else(|| choices().max_by(by_rate))
-}
-
-fn told(what: &str, choice: &Choice<'_, '_>) -> String {
-    let good = match choice.as_good.saturating_sub(1) {
-        0 => "no other".to_owned(),
-        others => count(others as u64, "other"),
-    };
-    let compared = format!(
-        "{what}, {}: {} compared over blocks of {}",
-        show_size(choice.chosen.block_size),
-        count(choice.candidates as u64, "way"),
-        span_of_sizes(choice.sizes.iter().copied())
-    );
-    if choice.slowest_share >= AS_GOOD {
-        return format!("{compared}, all within 5 %.");
-    }
-    let share = percent(choice.slowest_share);
-    format!(
-        "{compared}: {} is the fastest, {} the slowest with {share} of its rate; within 5 % of the \
-         fastest: {} and {good}.",
-        choice.fastest.mode, choice.slowest.mode, choice.chosen.mode
+        .evidence(
+            what.iter()
+                .zip(&choices)
+                .map(|(what, choice)| format!("{what}, {}", choice.compared)),
+        ),
     )
 }
 

@@ -1,18 +1,13 @@
-//! The rate depends on the position: the zones of a disk that turns.
-//!
-//! Tracks on the outside of a platter are longer and hold more sectors, and pass
-//! under the head in the same time; drives number their sectors from there. So
-//! the rate falls from front to back, in steps (Ruemmler and Wilkes, "An
-//! introduction to disk drive modeling", IEEE Computer 27(3), 1994).
+//! The rate depends on the position: the zones of a disk that turns ([`positions`]).
 //!
 //! Spoken of only when the rate follows the position as a whole (Spearman's rank
 //! correlation), so that a disturbance at one position is no zone. Positions that
-//! are much slower than their neighbours are told apart (`slow_spots`).
-
-mod slow_spots;
+//! are much slower than their neighbours are told apart.
 
 use super::prelude::*;
-use super::too_few_trials::TRIALS;
+use crate::positions::{CORRELATION, Position, positions, rank_correlation, zones};
+use crate::spread::TRIALS_MIN;
+use crate::words::smartctl;
 
 pub(super) const RULE: Rule = Rule {
     name: "zones",
@@ -25,79 +20,29 @@ pub(super) const RULE: Rule = Rule {
 const POSITIONS: usize = 8;
 /// The slowest position is slower than the fastest by at least this share.
 const COST: f64 = 0.1;
-/// Least rank correlation between position and rate.
-const CORRELATION: f64 = 0.85;
-/// Rates within this share of each other belong to one zone.
-const ONE_ZONE: f64 = 0.03;
-/// Most zones that are told one by one.
-const TOLD: usize = 12;
-
-/// The rate at one position.
-#[derive(Debug, Clone, Copy)]
-struct Position {
-    offset: u64,
-    end: u64,
-    /// Bytes per second.
-    rate: f64,
-    trials: usize,
-}
+/// Most zones, and most slow spots, that are told one by one.
+const ZONES_TOLD: usize = 12;
+const SPOTS_TOLD: usize = 3;
 
 /// Whether there were trials enough at all of these positions.
 fn enough(positions: &[Position]) -> bool {
-    positions.iter().all(|position| position.trials >= TRIALS)
+    positions
+        .iter()
+        .all(|position| position.trials >= TRIALS_MIN)
 }
 
 fn check(context: &Context<'_>) -> Vec<Found> {
     let mut findings = Vec::new();
-    for ((stage, _), mut positions) in series(context) {
-        positions.sort_by_key(|position| position.offset);
-        // Each has to be a place of its own.
-        if positions.windows(2).any(|p| p[0].offset == p[1].offset) {
-            continue;
-        }
-        let (usual, slow) = slow_spots::part(&positions);
-        if !slow.is_empty() {
-            findings.push(slow_spots::finding(context.run, stage, &usual, &slow));
-        }
+    for of in positions(context) {
+        let slow = slow_spots(context.run, &of.usual, &of.slow);
         // A slow spot is no zone.
-        findings.extend(finding(stage, &usual));
+        let found = slow.into_iter().chain(in_zones(&of.usual));
+        findings.extend(found.map(|found| found.stages(vec![of.stage.to_owned()])));
     }
     findings
 }
 
-/// Sequential direct stages that differ in nothing but their position, by name.
-fn series<'a>(context: &'a Context<'_>) -> Vec<((&'a str, Workload), Vec<Position>)> {
-    let mut series = Vec::new();
-    for (stage, figures) in context.doing_io() {
-        let workload = stage.workload();
-        let usable = stage.trials.iter().all(|t| t.evidence.engine.direct)
-            && workload.pattern == Pattern::Sequential
-            && workload.cache == CacheMode::Direct
-            && workload.streams == 1
-            && workload.rate.is_none();
-        let Some(rate) = rate(figures).filter(|_| usable) else {
-            continue;
-        };
-        let anywhere = Workload {
-            offset: 0,
-            span: None,
-            offset_share: None,
-            span_share: None,
-            stop: Stop::default(),
-            ..workload.clone()
-        };
-        let position = Position {
-            offset: workload.offset,
-            end: workload.offset.saturating_add(workload.span.unwrap_or(0)),
-            rate,
-            trials: stage.trials.len(),
-        };
-        join(&mut series, (stage.name, anywhere), position);
-    }
-    series
-}
-
-fn finding(stage: &str, positions: &[Position]) -> Option<Found> {
+fn in_zones(positions: &[Position]) -> Option<Found> {
     let by_rate = |a: &&Position, b: &&Position| a.rate.total_cmp(&b.rate);
     let fastest = positions.iter().max_by(by_rate)?;
     let slowest = positions.iter().min_by(by_rate)?;
@@ -106,10 +51,13 @@ fn finding(stage: &str, positions: &[Position]) -> Option<Found> {
     if positions.len() < POSITIONS || cost < COST || correlation.abs() < CORRELATION {
         return None;
     }
-    let zones: Vec<String> = zones(positions).into_iter().map(zone).collect();
-    let mut evidence: Vec<String> = zones.iter().take(TOLD).cloned().collect();
-    if zones.len() > TOLD {
-        evidence.push(format!("And {} more zones behind.", zones.len() - TOLD));
+    let zones = zones(positions);
+    let mut evidence: Vec<String> = zones.iter().take(ZONES_TOLD).cloned().collect();
+    if zones.len() > ZONES_TOLD {
+        evidence.push(format!(
+            "And {} more zones behind.",
+            zones.len() - ZONES_TOLD
+        ));
     }
     evidence.push(format!(
         "Rank correlation of position and rate over {} positions: {correlation:.2}.",
@@ -138,61 +86,58 @@ fn finding(stage: &str, positions: &[Position]) -> Option<Found> {
              {far}. Compare volumes at the same position of their disks: a partition on inner \
              tracks is slower by this much, whatever filesystem it carries."
         ))
-        .stages(vec![stage.to_owned()])
         .evidence(evidence),
     )
 }
 
-/// Positions one after the other that are about as fast as the first of them.
-fn zones(positions: &[Position]) -> Vec<&[Position]> {
-    let mut zones = Vec::new();
-    let mut rest = positions;
-    while let Some(first) = rest.first() {
-        let alike = |position: &&Position| (position.rate / first.rate - 1.0).abs() <= ONE_ZONE;
-        let zone;
-        (zone, rest) = rest.split_at(rest.iter().take_while(alike).count());
-        zones.push(zone);
+fn slow_spots(run: &Run, usual: &[Position], slow: &[Position]) -> Option<Found> {
+    unless(slow.is_empty())?;
+    let at = |position: &Position| show_size(position.offset);
+    let evidence = slow.iter().map(|spot| {
+        let distance = |other: &&Position| other.offset.abs_diff(spot.offset);
+        let next = usual.iter().min_by_key(distance);
+        let next = next.map_or_else(String::new, |next| {
+            format!(", {} at {}", show_throughput(next.rate), at(next))
+        });
+        format!("{}: {}{next}.", at(spot), show_throughput(spot.rate))
+    });
+    let mut places: Vec<String> = slow.iter().take(SPOTS_TOLD).map(at).collect();
+    if slow.len() > SPOTS_TOLD {
+        places.push(format!("{} more", slow.len() - SPOTS_TOLD));
     }
-    zones
-}
-
-/// A zone, where it lies and its rate.
-fn zone(positions: &[Position]) -> String {
-    let rates = positions.iter().map(|position| position.rate);
-    let rate = rates.sum::<f64>() / positions.len() as f64;
-    format!(
-        "{} to {}: {}.",
-        show_size(positions[0].offset),
-        show_size(positions[positions.len() - 1].end),
-        show_throughput(rate)
+    let (is, whose, those) = if slow.len() == 1 {
+        ("is", "its", "that")
+    } else {
+        ("are", "their", "those")
+    };
+    let of = format!("{} of {} positions", slow.len(), usual.len() + slow.len());
+    Some(
+        RULE.claim(format!(
+            "{of} {is} much slower than {whose} neighbours: {those} at {}. Zones of a disk are not \
+             like this.",
+            list(&places)
+        ))
+        .severity(Severity::Warning)
+        .headline(format!("{of} much slower than their neighbours"))
+        .confidence(likely_if(enough(slow)))
+        .case("slow-spots")
+        .remedy(look_again(run))
+        .planted(run, "[[faults.slow_zone]] or [[faults.weak_sector]]")
+        .evidence(evidence),
     )
 }
 
-/// Spearman's rank correlation of position and rate, in -1 to 1; equal rates
-/// share the mean of their ranks.
-fn rank_correlation(positions: &[Position]) -> f64 {
-    let n = positions.len() as f64;
-    let rank = |rate: f64| {
-        let below = positions.iter().filter(|p| p.rate < rate).count() as f64;
-        let equal = positions
-            .iter()
-            .filter(|p| p.rate.total_cmp(&rate).is_eq())
-            .count() as f64;
-        below + (equal - 1.0) / 2.0
-    };
-    let mean = (n - 1.0) / 2.0;
-    let (mut both, mut of_rates, mut of_places) = (0.0, 0.0, 0.0);
-    for (place, position) in positions.iter().enumerate() {
-        let (a, b) = (place as f64 - mean, rank(position.rate) - mean);
-        both += a * b;
-        of_places += a * a;
-        of_rates += b * b;
-    }
-    if of_rates > 0.0 {
-        both / (of_places * of_rates).sqrt()
-    } else {
-        0.0
-    }
+fn look_again(run: &Run) -> String {
+    let disks = if_any(smartctl(run.stack.leaves()), |disks| {
+        format!(
+            "; if so, {disks} for sectors that were replaced or wait to be (reallocated, pending)"
+        )
+    });
+    format!(
+        "Type `{}` to see whether the same positions are slow again{}.",
+        measure(run),
+        disks.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]

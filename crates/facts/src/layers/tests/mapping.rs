@@ -3,6 +3,7 @@
 #![expect(clippy::float_cmp, reason = "whole quarters of the bytes are exact")]
 
 use super::*;
+use crate::layers::durability::flushes;
 use diskfacts_record::{Array, Impairment, ImpairmentKind};
 
 /// A volume (`dm-9`) on a pool (`dm-8`) on the disk, all of which count.
