@@ -38,7 +38,7 @@ pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use membership::MembershipArgs;
 pub(crate) use readahead::ReadaheadArgs;
-pub(crate) use report::ReportArgs;
+pub(crate) use report::{HostsFormat, ReportArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{
     DeleteArgs, FilterArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, RunsExportArgs,

@@ -143,6 +143,16 @@ impl<'a> Named<'a> {
     }
 }
 
+/// Whether these are one run. Ids are made of a moment, and older versions took what two hosts may have in
+/// common for the rest; so they are of one run only where host and boot, as far as both are known, do
+/// not say otherwise.
+pub(crate) fn is_same_run(a: &Run, b: &Run) -> bool {
+    let agree = |a: &Option<String>, b: &Option<String>| a == b || a.is_none() || b.is_none();
+    a.run.id == b.run.id
+        && agree(&a.machine.host, &b.machine.host)
+        && agree(&a.machine.boot_id, &b.machine.boot_id)
+}
+
 /// The run with what follows from it, then the others that were read from its document with
 /// what follows from them; `other` finds one by its id.
 pub(crate) fn explained(run: Run, other: impl Fn(&str) -> Option<Run>) -> Vec<Run> {

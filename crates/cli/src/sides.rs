@@ -4,7 +4,7 @@
 use crate::args::Common;
 use crate::commands::import;
 use crate::exit::Failure;
-use crate::named::{self, InFile, Named, is_document};
+use crate::named::{self, InFile, Named, is_document, is_same_run};
 use diskfacts_facts::compare::{Part, Selection};
 use diskfacts_record::Run;
 use diskfacts_report::import::runs::{self, Origin};
@@ -39,11 +39,8 @@ impl Side {
                 runs.retain(|run| has_trial(run, &only));
             }
             for run in runs {
-                let known = side.parts.iter();
-                if known
-                    .clone()
-                    .any(|(other, limit)| other.run.id == run.run.id && *limit == only)
-                {
+                let mut known = side.parts.iter();
+                if known.any(|(other, limit)| is_same_run(other, &run) && *limit == only) {
                     return Err(Failure::wrong_call(format!(
                         "{given} names the run {} twice, which would count it as two",
                         run.run.id

@@ -5,7 +5,7 @@ use crate::columns::COLUMNS;
 use crate::error::Error;
 use crate::folder::{self, ENDING};
 use crate::read::{Runs, known_runs};
-use crate::rows::{NoRows, rows};
+use crate::rows::{NoRows, rows, target};
 use diskfacts_facts::fleet::Member;
 use diskfacts_record::Run;
 use parquet::basic::Compression;
@@ -100,9 +100,9 @@ impl Adding {
         let trials = rows.len();
         let member = Member {
             host: run.machine.host.clone().unwrap_or_default(),
-            target: run.target.path.clone(),
+            target: target(run).to_owned(),
         };
-        if !self.known.note(member, &run.run.id) {
+        if !self.known.note(&member, &run.run.id) {
             return Ok(Added::Known);
         }
         for row in rows {

@@ -2,7 +2,7 @@
 
 use crate::column::Of::{Run, Trial};
 use crate::column::{Cell, Column, Kind};
-use crate::rows::{OfRun, object};
+use crate::rows::{OfRun, object, target};
 use diskfacts_facts::fleet::Disturbance;
 use diskfacts_record::BlockDevice;
 use std::collections::BTreeSet;
@@ -97,11 +97,7 @@ pub const COLUMNS: &[Column] = &[
         Kind::Text,
         Run(|r| r.run.machine.virtualization.as_deref().into()),
     ),
-    required(
-        "target",
-        Kind::Text,
-        Run(|r| r.run.target.path.as_str().into()),
-    ),
+    required("target", Kind::Text, Run(|r| target(r.run).into())),
     known(
         "filesystem",
         Kind::Text,

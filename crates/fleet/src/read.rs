@@ -5,11 +5,17 @@
 //! one. So what is in memory goes by the runs, and by the disks that are asked about, not by
 //! the rows. Only the columns that are asked for are read, row group after row group, by as many
 //! threads as there are processors, each with one file open. Histograms are never read.
+//!
+//! Most columns are the same in all rows of a run, and are read as spans of rows with one value. A row
+//! group is left out where its statistics say that it has no host, group or stage that is asked
+//! for, and figures are made of the rows alone that are left when these are known. What is read of a
+//! part is what a read of everything has there.
 
 mod groups;
 mod pages;
 mod parts;
 mod runs;
+mod spans;
 mod table;
 
 pub use runs::{Chosen, Runs};
@@ -19,7 +25,7 @@ use crate::folder::files;
 use diskfacts_facts::fleet::Sample;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use table::{File, Text};
+use table::File;
 
 /// A folder of files.
 #[derive(Debug)]
@@ -75,11 +81,13 @@ fn known_groups(files: &[PathBuf]) -> Result<BTreeSet<String>, Error> {
     for path in files {
         let file = File::open(path)?;
         for part in 0..file.row_groups() {
-            let mut last: Option<Text> = None;
-            for group in file.texts(part, "run_group")? {
-                if group.is_some() && last.as_ref() != Some(&group) {
-                    known.insert(file.text("run_group", &group)?);
-                    last = Some(group);
+            // Dictionaries may have texts that no row has.
+            let groups = file.texts(part, "run_group")?;
+            let of_spans = groups.spans.iter();
+            for group in of_spans.filter_map(|span| groups.value(span.entry)) {
+                let group = file.text("run_group", Some(group))?;
+                if !known.contains(group) {
+                    known.insert(group.to_owned());
                 }
             }
         }

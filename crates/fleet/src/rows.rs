@@ -5,7 +5,7 @@ use crate::columns::COLUMNS;
 use diskfacts_facts::fleet::{Member, Sample, TrialSample, samples_of};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::{file, sha256};
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::{Run, TargetKind, Trial};
 use std::collections::BTreeMap;
 
 /// A run, with what is worked out of it once.
@@ -39,6 +39,15 @@ pub(crate) enum NoRows {
     Trials,
 }
 
+/// What was measured, as it is measured again: its real path, or the simulated disk as it was given,
+/// whose name alone is no target.
+pub(crate) fn target(run: &Run) -> &str {
+    match run.target.kind {
+        TargetKind::Simulated => &run.target.given,
+        _ => &run.target.path,
+    }
+}
+
 /// The rows of a run, stage after stage, the trials of each in their order: whoever reads them finds
 /// those that belong together side by side.
 pub(crate) fn rows(run: &Run) -> Result<Vec<Vec<Cell>>, NoRows> {
@@ -47,7 +56,7 @@ pub(crate) fn rows(run: &Run) -> Result<Vec<Vec<Cell>>, NoRows> {
     let started = started.map_err(|_| NoRows::Moment)?;
     let member = Member {
         host: host.to_owned(),
-        target: run.target.path.clone(),
+        target: target(run).to_owned(),
     };
     let samples = samples_of(run, &member, started.as_second());
     let Some(first) = samples.first() else {

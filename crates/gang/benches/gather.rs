@@ -1,4 +1,4 @@
-//! What gathering costs: `cargo bench -p diskfacts-gang`. `cargo test` runs it small, only to see
+//! What gathering costs: `cargo bench -p diskfacts-gang --bench gather`. `cargo test` runs it small, only to see
 //! that it works.
 //!
 //! The aim: the histograms of 200 ranks, 2 KiB each, are at the root within 50 ms. 10 000 ranks come

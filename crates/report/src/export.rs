@@ -5,7 +5,8 @@
 //! * [`mod@openmetrics`]: figures as metrics, for the node exporter's textfile collector.
 //! * [`hgrm`], [`hlog`]: distributions, for the tools of `HdrHistogram`.
 //! * [`perfetto`]: single requests on a time axis, for ui.perfetto.dev.
-//! * [`junit`], [`github`], [`markdown`]: a comparison, for continuous integration.
+//! * [`junit`], [`github`], [`markdown`]: a comparison, for continuous integration; hosts that measured
+//!   together as [`markdown`], too.
 //!
 //! Text from outside (names, paths, models, documents) stays text in all of them: control
 //! characters and those that change the direction of writing are escaped (`\u{1b}`), as on the
@@ -29,13 +30,15 @@ use diskfacts_record::{Histogram, Run, Trial};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// How words look in all of them.
+const SHOWN: Look = Look {
+    width: 80,
+    colour: false,
+    unicode: true,
+};
+
 /// Text from anywhere as text that does nothing.
 fn clean(text: &str) -> Cow<'_, str> {
-    const SHOWN: Look = Look {
-        width: 80,
-        colour: false,
-        unicode: true,
-    };
     SHOWN.clean(text)
 }
 

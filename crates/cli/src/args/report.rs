@@ -1,7 +1,7 @@
 //! The arguments of `diskfacts report`.
 
 use super::FilterArgs;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diskfacts_record::membership;
 use std::path::PathBuf;
 
@@ -59,4 +59,16 @@ pub(crate) struct HostsArgs {
     /// How many hosts there were
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_hyphen_values = true, requires = "together")]
     pub(crate) expect: Option<u32>,
+    /// The format [default: html]
+    #[arg(long, value_name = "FORMAT", requires = "together")]
+    pub(crate) format: Option<HostsFormat>,
+}
+
+/// What a report of hosts that measured together is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HostsFormat {
+    /// A page, with charts
+    Html,
+    /// Tables, for the summary of a job or a comment
+    Markdown,
 }

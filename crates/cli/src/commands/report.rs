@@ -6,9 +6,9 @@ mod hosts;
 mod trends;
 
 use super::{print, stdout_is_there};
-use crate::args::{Common, ReportArgs};
+use crate::args::{Common, HostsFormat, ReportArgs};
 use crate::exit::{Exit, Failure, clean};
-use crate::named::{self, Named};
+use crate::named::{self, Named, is_same_run};
 use crate::output_file::{self, told};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::Run;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ReportArgs, common: &Common) -> Result<Exit, Failure> {
     let output = args.output.as_deref();
     if output.is_some_and(|output| output.as_os_str() == "-") {
         stdout_is_there()?;
-        if std::io::stdout().is_terminal() {
+        if args.hosts.format != Some(HostsFormat::Markdown) && std::io::stdout().is_terminal() {
             return Err(Failure::wrong_call(
                 "a terminal cannot show a page; name a file, run.html for example",
             ));
@@ -103,7 +103,7 @@ fn runs(names: &[String], common: &Common) -> Result<Vec<Run>, Failure> {
             of_name.truncate(1);
         }
         for run in of_name {
-            if !runs.iter().any(|known| known.run.id == run.run.id) {
+            if !runs.iter().any(|known| is_same_run(known, &run)) {
                 runs.push(run);
             }
         }

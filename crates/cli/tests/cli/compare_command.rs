@@ -2,6 +2,7 @@
 
 use crate::json::faults;
 use crate::support::Case;
+use diskfacts_testkit::{Program, or_skip, require_tool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -222,4 +223,42 @@ fn without_a_store_there_is_nothing_to_compare() {
     let finished = case.run(["compare", "last~1", "last"]);
     assert_ne!(finished.code(), Some(0), "{finished}");
     assert_eq!(finished.stdout, "");
+}
+
+/// Versions before ids were drawn by chance gave two hosts the same one.
+#[test]
+fn two_files_whose_runs_have_one_id_are_two_runs_where_they_are_of_two_hosts() {
+    let gzip = or_skip!(require_tool("gzip", "gzip"));
+    let case = with_runs(&["1"]);
+    let id = case.last()["run"]["id"].as_str().expect("an id").to_owned();
+    let host = case.last()["machine"]["host"].clone();
+    let host = host.as_str().expect("the name of this host");
+    let files = ["c1", "c2"].map(|name| {
+        let file = case.path(&format!("{name}.dfrun"));
+        let call = case.diskfacts(["runs", "export", "last", "-o"]).arg(&file);
+        call.run().expect_code(0);
+        let rename = r#""$1" -dc "$2" | sed "s/\"host\":\"$3\"/\"host\":\"$4\"/" | "$1" > "$2.new"
+                        mv "$2.new" "$2""#;
+        let sh = Program::new("sh").args(["-ec", rename, "sh"]).arg(&gzip);
+        sh.arg(&file).args([host, name]).run().expect_code(0);
+        file.display().to_string()
+    });
+    let [c1, c2] = &files;
+    let both = format!("{c1},{c2}");
+    let comparison = compared(&case, &[&both, c1]);
+    let runs = comparison["a"]["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 2, "{comparison}");
+    assert!(runs.iter().all(|run| run["id"] == id.as_str()), "{runs:?}");
+    let reported = |files: [&str; 2]| {
+        let report = case.diskfacts(["report", "-o"]).arg(case.path("page.html"));
+        let reported = report.args(files).run();
+        reported.expect_code(0);
+        reported.stdout
+    };
+    assert!(reported([c1, c2]).contains("the report of 2 runs"));
+    // The same of one host is one.
+    assert!(reported([c1, c1]).contains(&format!("the report of the run {id}")));
+    case.run(["compare", &format!("{c1},{c1}"), c2])
+        .expect_code(2)
+        .expect_stderr("twice");
 }

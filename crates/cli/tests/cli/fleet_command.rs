@@ -125,10 +125,18 @@ fn the_slow_disk_of_a_fleet_is_suspected_and_after_a_second_look_odd() {
     let hosts = odd(&case, &["--hosts"]);
     let hosts: Vec<&str> = hosts.expect_code(0).stdout.lines().collect();
     assert!(hosts.contains(&"c07") && hosts.len() >= 9, "{hosts:?}");
-    odd(&case, &[])
-        .expect_code(0)
+    let text = odd(&case, &[]);
+    text.expect_code(0)
         .expect_stdout("c07")
         .expect_stdout("--after-second-look");
+    // What is to be typed on the hosts works as it stands there.
+    let mut typed = text.stdout.lines().map(str::trim);
+    let typed = typed.find(|line| line.starts_with("diskfacts measure sim:"));
+    let words = typed.expect("a command").split(' ').skip(1);
+    case.diskfacts(words)
+        .args(["--stage", "short-read", "--quiet"])
+        .run()
+        .expect_code(0);
     // There is no second look yet.
     odd(&case, &["--after-second-look"])
         .expect_code(2)

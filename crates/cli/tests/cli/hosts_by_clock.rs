@@ -252,6 +252,12 @@ fn a_run_that_is_killed_is_a_host_that_is_lost_and_the_other_keeps_its_trials() 
         .run();
     page.expect_code(0)
         .expect_stdout("<h1 class=\"bad\">Group g: 1 of 2 hosts; lost: c2</h1>");
+    let tables = ["report", "--together", "--format", "markdown", "-o", "-"];
+    let tables = case.diskfacts(tables).args(&files).run();
+    tables
+        .expect_code(0)
+        .expect_stdout("### diskfacts: Group g&#58; 1 of 2 hosts; lost&#58; c2")
+        .expect_stdout("| host | throughput |");
     case.run(["report", "--together"])
         .expect_code(2)
         .expect_stderr("results/*.dfrun");

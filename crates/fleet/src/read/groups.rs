@@ -1,17 +1,17 @@
 //! Row groups to samples.
 
 use super::parts::{self, Part};
-use super::runs::{Chosen, peers_of};
-use super::table::{File, Text};
+use super::runs::{Chosen, OfHost, is_wanted, peers_of};
+use super::spans::{Column, are_same, push_rows, stretches};
+use super::table::File;
 use crate::error::Error;
 use diskfacts_facts::fleet::{Disturbance, Member, Peers, Sample, TrialSample};
 use diskfacts_record::comparison::Measure;
+use parquet::data_type::ByteArray;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What is the same in all rows of a sample, in the order of the columns below.
-const OF_SAMPLE: [&str; 6] = ["run", "host", "target", "peers", "stage_label", "measure"];
 
 /// The samples of these runs, in the order of the files.
 pub(super) fn samples(
@@ -26,111 +26,175 @@ pub(super) fn samples(
         |part| of_part(part, chosen, stage),
         |part, samples| {
             done.insert((part.place, part.group), samples);
+            Ok(())
         },
     )?;
     Ok(done.into_values().flatten().collect())
 }
 
-/// The samples of a row group, in the order of its rows.
-fn of_part(part: &Part<'_>, chosen: &Chosen, wanted: Option<&str>) -> Result<Vec<Sample>, Error> {
+/// The samples of a row group, in the order of its rows. Columns are read one after the other, as long as
+/// a row is left that may be wanted.
+fn of_part(part: &Part<'_>, chosen: &Chosen, stage: Option<&str>) -> Result<Vec<Sample>, Error> {
     let (file, group) = (part.file, part.group);
-    let mut same: Vec<Vec<Text>> = Vec::with_capacity(OF_SAMPLE.len());
-    for name in OF_SAMPLE {
-        same.push(file.texts(group, name)?);
+    let may_be_of = |stage: &str| {
+        file.may_have_text(group, "stage", stage) || file.may_have_text(group, "stage_label", stage)
+    };
+    if !file.may_have(group, "host", |least, most| {
+        chosen.has_host_within(least, most)
+    }) || !stage.is_none_or(may_be_of)
+    {
+        return Ok(Vec::new());
     }
+    let texts = |name: &str| file.texts(group, name);
+    let hosts = texts("host")?;
+    let host_of = |host: &ByteArray| chosen.of_host(host.data());
+    let of_hosts: Vec<Option<&OfHost>> = hosts.entries.iter().map(host_of).collect();
+    if of_hosts.iter().all(Option::is_none) {
+        return Ok(Vec::new());
+    }
+    let of_runs = [hosts, texts("target")?, texts("run")?];
+    let wanted = of_chosen(part, &of_hosts, &of_runs)?;
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let [hosts, targets, runs] = of_runs;
+    let [peers, labels, measures] = [texts("peers")?, texts("stage_label")?, texts("measure")?];
+    let same = [hosts, targets, runs, peers, labels, measures];
+    let mut samples = begun(part, &same, wanted, stage)?;
+    let mut rows = Vec::new();
+    for (_, of_sample) in &samples {
+        push_rows(&mut rows, of_sample.clone());
+    }
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = file.numbers(group, "value", &rows)?.into_iter();
+    let disturbed = texts("disturbed_by")?;
+    for (sample, rows) in &mut samples {
+        for (rows, [by]) in stretches([&disturbed.spans], rows.clone()) {
+            let disturbed = disturbance(file, disturbed.value(by))?;
+            let values = values.by_ref().take(rows.len());
+            sample.trials.extend(values.map(|value| TrialSample {
+                value: value.unwrap_or(f64::NAN),
+                disturbed,
+            }));
+        }
+    }
+    Ok(samples.into_iter().map(|(sample, _)| sample).collect())
+}
+
+/// The rows of runs that are wanted: of what hosts, by the numbers of their entries, and where the
+/// columns are hosts, targets and runs.
+fn of_chosen(
+    part: &Part<'_>,
+    of_hosts: &[Option<&OfHost>],
+    columns: &[Column<ByteArray>; 3],
+) -> Result<Vec<Range<u32>>, Error> {
+    let file = part.file;
+    let all = columns.each_ref().map(|column| &column.spans[..]);
+    let mut wanted = Vec::new();
+    for (rows, [host, target, run]) in stretches(all, 0..file.rows(part.group)) {
+        let Some(of) = host.and_then(|host| of_hosts[host as usize]) else {
+            continue;
+        };
+        let target = file.text("target", columns[1].value(target))?;
+        let run = file.text("run", columns[2].value(run))?;
+        if is_wanted(of, target, run, part.place) {
+            push_rows(&mut wanted, rows);
+        }
+    }
+    Ok(wanted)
+}
+
+/// The samples in these rows, of this stage or all, with the rows of each, and without their trials. The
+/// columns are what is the same in all rows of a sample: host, target, run, peers, label, measure.
+fn begun(
+    part: &Part<'_>,
+    same: &[Column<ByteArray>; 6],
+    wanted: Vec<Range<u32>>,
+    stage: Option<&str>,
+) -> Result<Vec<(Sample, Range<u32>)>, Error> {
+    let (file, group) = (part.file, part.group);
     let started = file.integers(group, "started")?;
-    let values = file.numbers(group, "value")?;
-    let disturbed = file.texts(group, "disturbed_by")?;
-    let of_stages = optional(file, group, "stage", wanted)?;
+    let stages = match stage {
+        None => Column::default(),
+        Some(_) => file.texts(group, "stage")?,
+    };
+    let spans = same.each_ref().map(|column| &column.spans[..]);
+    let [hosts, targets, runs, peers, labels, measures] = spans;
+    // Where nobody asks for a stage, whatever has as many rows does.
+    let of_stages = stage.map_or(labels, |_| &stages.spans);
+    let columns = [
+        hosts,
+        targets,
+        runs,
+        peers,
+        labels,
+        measures,
+        &started.spans,
+        of_stages,
+    ];
     let mut all_peers: HashMap<Vec<u8>, Arc<Peers>> = HashMap::new();
-    let mut samples: Vec<Sample> = Vec::new();
-    // The row with which the last sample began, where that is wanted.
-    let mut began: Option<(usize, bool)> = None;
-    for row in 0..values.len() {
-        let continues = began.is_some_and(|(first, _)| {
-            same.iter()
-                .all(|column| is_same(&column[first], &column[row]))
-        });
-        if !continues {
-            let [run, host, target, stage, measure] =
-                [0, 1, 2, 4, 5].map(|at| file.text(OF_SAMPLE[at], &same[at][row]));
-            let member = Member {
-                host: host?,
-                target: target?,
-            };
-            let run = run?;
-            let is_stage =
-                is(wanted, of_stages.as_ref().map(|s| &s[row])) || is(wanted, Some(&same[4][row]));
-            let is_wanted = is_stage && chosen.has(&member, &run, part.place);
-            began = Some((row, is_wanted));
-            if is_wanted {
-                let measure = measure?;
-                samples.push(Sample {
-                    member,
-                    run,
-                    started_s: moment(file, started[row])?,
-                    peers: peers_of(file, &mut all_peers, &same[3][row])?,
-                    stage: stage?,
-                    measure: Measure::of_word(&measure).ok_or_else(|| {
-                        file.not_ours(format!("'{}' is no measure", measure.escape_debug()))
-                    })?,
-                    trials: Vec::new(),
-                });
-            }
-        }
-        if began.is_some_and(|(_, is_wanted)| is_wanted)
-            && let Some(sample) = samples.last_mut()
+    let mut samples: Vec<(Sample, Range<u32>)> = Vec::new();
+    // What the last sample has, the row behind it, and whether it is wanted.
+    let mut last: Option<([Option<u32>; 6], u32, bool)> = None;
+    for (rows, [host, target, run, peers, label, measure, began, in_stage]) in
+        wanted.into_iter().flat_map(|rows| stretches(columns, rows))
+    {
+        let of = [host, target, run, peers, label, measure];
+        if let Some((last_of, end, is_wanted)) = &mut last
+            && *end == rows.start
+            && are_same(same, *last_of, of)
         {
-            sample.trials.push(TrialSample {
-                value: values[row].unwrap_or(f64::NAN),
-                disturbed: disturbance(file, &disturbed[row])?,
-            });
+            *end = rows.end;
+            if *is_wanted && let Some((_, of_sample)) = samples.last_mut() {
+                of_sample.end = rows.end;
+            }
+            continue;
         }
+        let is_it = |text: Option<&ByteArray>, stage: &str| {
+            text.is_some_and(|text| text.data() == stage.as_bytes())
+        };
+        let is_wanted = stage.is_none_or(|stage| {
+            is_it(stages.value(in_stage), stage) || is_it(same[4].value(label), stage)
+        });
+        last = Some((of, rows.end, is_wanted));
+        if !is_wanted {
+            continue;
+        }
+        let text = |name: &str, at: usize| file.text(name, same[at].value(of[at]));
+        let measure = text("measure", 5)?;
+        let sample = Sample {
+            member: Member {
+                host: text("host", 0)?.to_owned(),
+                target: text("target", 1)?.to_owned(),
+            },
+            run: text("run", 2)?.to_owned(),
+            started_s: moment(file, started.value(began))?,
+            peers: peers_of(file, &mut all_peers, same[3].value(peers))?,
+            stage: text("stage_label", 4)?.to_owned(),
+            measure: Measure::of_word(measure).ok_or_else(|| {
+                file.not_ours(format!("'{}' is no measure", measure.escape_debug()))
+            })?,
+            trials: Vec::new(),
+        };
+        samples.push((sample, rows));
     }
     Ok(samples)
 }
 
-/// A column that is read only where it is asked about.
-fn optional(
-    file: &File,
-    group: usize,
-    name: &str,
-    wanted: Option<&str>,
-) -> Result<Option<Vec<Text>>, Error> {
-    wanted.map(|_| file.texts(group, name)).transpose()
-}
-
-/// Whether two texts are equal, at a glance where they share their bytes.
-pub(super) fn is_same(a: &Text, b: &Text) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => {
-            let (a, b) = (a.data(), b.data());
-            (a.as_ptr() == b.as_ptr() && a.len() == b.len()) || a == b
-        }
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-pub(super) fn is(wanted: Option<&str>, has: Option<&Text>) -> bool {
-    wanted.is_none_or(|wanted| {
-        let has = has.and_then(Option::as_ref);
-        has.is_some_and(|has| has.data() == wanted.as_bytes())
-    })
-}
-
 /// Microseconds to seconds.
-pub(super) fn moment(file: &File, us: Option<i64>) -> Result<i64, Error> {
+pub(super) fn moment(file: &File, us: Option<&i64>) -> Result<i64, Error> {
     let us = us.ok_or_else(|| file.not_ours("a row has no started".to_owned()))?;
     Ok(us.div_euclid(1_000_000))
 }
 
-fn disturbance(file: &File, text: &Text) -> Result<Option<Disturbance>, Error> {
+fn disturbance(file: &File, text: Option<&ByteArray>) -> Result<Option<Disturbance>, Error> {
     let Some(_) = text else {
         return Ok(None);
     };
     let word = file.text("disturbed_by", text)?;
-    match Disturbance::of_word(&word) {
+    match Disturbance::of_word(word) {
         Some(by) => Ok(Some(by)),
         None => Err(file.not_ours(format!("'{}' is no disturbance", word.escape_debug()))),
     }

@@ -73,7 +73,7 @@ pub(super) fn each<T: Send>(
     files: &[PathBuf],
     is_wanted: &(dyn Fn(usize) -> bool + Sync),
     read: impl Fn(&Part<'_>) -> Result<T, Error> + Sync,
-    take: impl FnMut(&Part<'_>, T) + Send,
+    take: impl FnMut(&Part<'_>, T) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     let queue = Mutex::new(Queue {
         files: files.iter().enumerate(),
@@ -113,12 +113,12 @@ pub(super) fn each<T: Send>(
                 Err(error) => return fail(place, error),
             };
             let part = Part { place, file, group };
-            match read(&part) {
-                Ok(read) => {
-                    let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
-                    take(&part, read);
-                }
-                Err(error) => return fail(place, error),
+            let taken = read(&part).and_then(|read| {
+                let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
+                take(&part, read)
+            });
+            if let Err(error) = taken {
+                return fail(place, error);
             }
         }
     };

@@ -1,12 +1,16 @@
 //! Which runs there are, without their trials.
 
-use super::groups::{is, is_same, moment};
+use super::groups::moment;
 use super::parts::{self, Part};
-use super::table::{File, Text};
+use super::spans::{Column, are_same, stretches};
+use super::table::File;
 use crate::error::Error;
 use diskfacts_facts::fleet::{Member, Peers};
 use diskfacts_plan::rng::Rng;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use parquet::data_type::ByteArray;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,8 +24,11 @@ const SEED: u64 = 1;
 /// The runs of some files, each once.
 #[derive(Debug, Default)]
 pub struct Runs {
-    members: Numbered<Member>,
-    peers: Numbered<Arc<Peers>>,
+    members: Vec<Member>,
+    /// The numbers of the members, by host and target.
+    numbers: HashMap<String, HashMap<String, u32>>,
+    peers: Vec<Arc<Peers>>,
+    numbers_of_peers: HashMap<Arc<Peers>, u32>,
     /// By member, then by id. Ids of runs that begin in one second on two hosts may be equal.
     of: Vec<HashMap<Box<str>, Known>>,
 }
@@ -36,73 +43,75 @@ struct Known {
     file: u32,
 }
 
-/// Values by the number of each.
-#[derive(Debug)]
-struct Numbered<T> {
-    number: HashMap<T, u32>,
-    all: Vec<T>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self {
-            number: HashMap::new(),
-            all: Vec::new(),
-        }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
-    fn of(&mut self, value: T) -> u32 {
-        if let Some(number) = self.number.get(&value) {
-            return *number;
-        }
-        // A fleet of four thousand million disks has no place in memory.
-        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.number.insert(value.clone(), number);
-        self.all.push(value);
-        number
-    }
+/// The number of what is next in a list: a fleet of four thousand million disks has no place in memory.
+fn next_number<T>(of: &[T]) -> u32 {
+    u32::try_from(of.len()).unwrap_or(u32::MAX)
 }
 
 /// Runs whose trials are wanted.
 #[derive(Debug, Default)]
 pub struct Chosen {
-    /// By host, target and id: the place of the file.
-    of: HashMap<Member, HashMap<Box<str>, u32>>,
+    /// By the bytes of the host's name, as files have it.
+    hosts: BTreeMap<Vec<u8>, OfHost>,
     files: BTreeSet<u32>,
     /// Runs of the same disks by the same plan that are older, and not among them.
     pub older: u64,
 }
+
+/// The runs that are wanted of a host: by target and id, the place of the file.
+pub(super) type OfHost = HashMap<String, HashMap<Box<str>, u32>>;
 
 impl Chosen {
     pub(super) fn is_in(&self, file: usize) -> bool {
         u32::try_from(file).is_ok_and(|file| self.files.contains(&file))
     }
 
-    /// Whether rows of this run in this file are wanted.
-    pub(super) fn has(&self, member: &Member, run: &str, file: usize) -> bool {
-        let file_of = self.of.get(member).and_then(|runs| runs.get(run));
-        file_of.is_some_and(|of| usize::try_from(*of) == Ok(file))
+    /// What is wanted of this host, if anything is.
+    pub(super) fn of_host(&self, host: &[u8]) -> Option<&OfHost> {
+        self.hosts.get(host)
+    }
+
+    /// Whether something is wanted of a host whose name is one of these, or between them.
+    pub(super) fn has_host_within(&self, least: &[u8], most: &[u8]) -> bool {
+        let mut from = self
+            .hosts
+            .range::<[u8], _>((Bound::Included(least), Bound::Unbounded));
+        from.next().is_some_and(|(host, _)| &host[..] <= most)
     }
 
     fn add(&mut self, member: &Member, run: &str, known: Known) {
-        if !self.of.contains_key(member) {
-            self.of.insert(member.clone(), HashMap::new());
-        }
-        if let Some(runs) = self.of.get_mut(member) {
-            runs.insert(run.into(), known.file);
-        }
+        let host = self.hosts.entry(member.host.clone().into_bytes());
+        let of = host.or_default().entry(member.target.clone()).or_default();
+        of.insert(run.into(), known.file);
         self.files.insert(known.file);
     }
 }
 
-/// A run as it stands in a row group.
+/// Whether rows of this run in this file are wanted.
+pub(super) fn is_wanted(of: &OfHost, target: &str, run: &str, file: usize) -> bool {
+    let file_of = of.get(target).and_then(|runs| runs.get(run));
+    file_of.is_some_and(|of| usize::try_from(*of) == Ok(file))
+}
+
+/// The runs of a row group, as it has them.
+#[derive(Default)]
+struct Found {
+    runs: Column<ByteArray>,
+    hosts: Column<ByteArray>,
+    targets: Column<ByteArray>,
+    /// By the numbers of their entries.
+    peers: HashMap<Option<u32>, Arc<Peers>>,
+    /// Each as often as its rows are parted.
+    rows: Vec<Row>,
+}
+
+/// A run in it: the numbers of its entries.
 struct Row {
-    member: Member,
-    run: Box<str>,
+    run: Option<u32>,
+    host: Option<u32>,
+    target: Option<u32>,
+    peers: Option<u32>,
     started_s: i64,
-    peers: Arc<Peers>,
 }
 
 impl Runs {
@@ -111,46 +120,83 @@ impl Runs {
         parts::each(
             files,
             &|_| true,
-            |part| rows(part, group),
-            |part, rows| {
-                for row in rows {
-                    runs.add(row, part.place);
-                }
-            },
+            |part| found(part, group),
+            |part, found| runs.add(part, &found),
         )?;
         Ok(runs)
     }
 
-    fn add(&mut self, row: Row, file: usize) {
-        let known = Known {
-            started_s: row.started_s,
-            peers: self.peers.of(row.peers),
-            file: u32::try_from(file).unwrap_or(u32::MAX),
+    /// # Errors
+    /// Where a text is none.
+    fn add(&mut self, part: &Part<'_>, found: &Found) -> Result<(), Error> {
+        let file = part.file;
+        let mut number_of_peers = |peers: &Arc<Peers>| {
+            let number = self.numbers_of_peers.entry(Arc::clone(peers));
+            *number.or_insert_with(|| {
+                self.peers.push(Arc::clone(peers));
+                next_number(&self.peers) - 1
+            })
         };
-        let runs = self.of_member(row.member);
-        let entry = runs.entry(row.run).or_insert(known);
-        // Files come in any order.
-        if known.file < entry.file {
-            *entry = known;
+        let peers = found.peers.iter();
+        let peers: HashMap<Option<u32>, u32> = peers
+            .map(|(entry, peers)| (*entry, number_of_peers(peers)))
+            .collect();
+        let mut members: HashMap<(Option<u32>, Option<u32>), u32> = HashMap::new();
+        for row in &found.rows {
+            let member = match members.entry((row.host, row.target)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let host = file.text("host", found.hosts.value(row.host))?;
+                    let target = file.text("target", found.targets.value(row.target))?;
+                    *new.insert(self.member(host, target))
+                }
+            };
+            let known = Known {
+                started_s: row.started_s,
+                peers: peers[&row.peers],
+                file: u32::try_from(part.place).unwrap_or(u32::MAX),
+            };
+            let id = file.text("run", found.runs.value(row.run))?;
+            let runs = &mut self.of[member as usize];
+            match runs.get_mut(id) {
+                None => {
+                    runs.insert(id.into(), known);
+                }
+                // Files come in any order.
+                Some(before) if known.file < before.file => *before = known,
+                Some(_) => {}
+            }
         }
+        Ok(())
     }
 
-    fn of_member(&mut self, member: Member) -> &mut HashMap<Box<str>, Known> {
-        let number = self.members.of(member) as usize;
-        if self.of.len() <= number {
-            self.of.resize_with(number + 1, HashMap::new);
+    /// The number of this member, which it has from now on.
+    fn member(&mut self, host: &str, target: &str) -> u32 {
+        let known = self.numbers.get(host).and_then(|of| of.get(target));
+        if let Some(number) = known {
+            return *number;
         }
-        &mut self.of[number]
+        let number = next_number(&self.members);
+        let of_host = self.numbers.entry(host.to_owned()).or_default();
+        of_host.insert(target.to_owned(), number);
+        self.members.push(Member {
+            host: host.to_owned(),
+            target: target.to_owned(),
+        });
+        self.of.push(HashMap::new());
+        number
     }
 
     /// Notes a run that is being added; false where it was known.
-    pub(crate) fn note(&mut self, member: Member, run: &str) -> bool {
+    pub(crate) fn note(&mut self, member: &Member, run: &str) -> bool {
         let known = Known {
             started_s: 0,
             peers: 0,
             file: u32::MAX,
         };
-        self.of_member(member).insert(run.into(), known).is_none()
+        let number = self.member(&member.host, &member.target);
+        let runs = &mut self.of[number as usize];
+        runs.insert(run.into(), known).is_none()
     }
 
     /// Whether there is none.
@@ -160,8 +206,7 @@ impl Runs {
 
     /// The names of the hosts.
     pub fn hosts(&self) -> BTreeSet<&str> {
-        let members = self.members.all.iter();
-        members.map(|member| member.host.as_str()).collect()
+        self.numbers.keys().map(String::as_str).collect()
     }
 
     /// When they began, seconds since 1970, UTC, each moment once.
@@ -178,7 +223,7 @@ impl Runs {
     fn choose<'a>(&'a self, runs: impl IntoIterator<Item = (u32, &'a str, Known)>) -> Chosen {
         let mut chosen = Chosen::default();
         for (member, run, known) in runs {
-            chosen.add(&self.members.all[member as usize], run, known);
+            chosen.add(&self.members[member as usize], run, known);
         }
         chosen
     }
@@ -186,14 +231,20 @@ impl Runs {
     /// The newest run of each disk by each plan, of those that began before this second, or of all:
     /// what [`screen`](diskfacts_facts::fleet::screen) looks at.
     pub fn newest(&self, before_s: Option<i64>) -> Chosen {
-        let mut newest: HashMap<(u32, Option<&String>), (u32, &str, Known)> = HashMap::new();
+        let mut numbers: HashMap<Option<&String>, usize> = HashMap::new();
+        let plans = self.peers.iter().map(|peers| {
+            let next = numbers.len();
+            *numbers.entry(peers.plan()).or_insert(next)
+        });
+        let plans: Vec<usize> = plans.collect();
+        let mut newest: HashMap<(u32, usize), (u32, &str, Known)> = HashMap::new();
         let mut all = 0;
         for (member, run, known) in self.each() {
             if before_s.is_some_and(|before_s| known.started_s >= before_s) {
                 continue;
             }
             all += 1;
-            let plan = self.peers.all[known.peers as usize].plan();
+            let plan = plans[known.peers as usize];
             let last = newest.entry((member, plan)).or_insert((member, run, known));
             if (last.2.started_s, last.1) < (known.started_s, run) {
                 *last = (member, run, known);
@@ -217,83 +268,95 @@ impl Runs {
 
     /// All runs of a host, and those of its peers, of 200 at most, drawn by a seed where they are more.
     pub fn of_host(&self, host: &str) -> Chosen {
-        let is_own = |member: u32| self.members.all[member as usize].host == host;
-        let mut wanted: BTreeSet<u32> = BTreeSet::new();
-        let peers: BTreeSet<u32> = self
-            .each()
-            .filter(|(member, _, _)| is_own(*member))
-            .map(|(member, _, known)| {
-                wanted.insert(member);
-                known.peers
-            })
-            .collect();
-        // In the order of their names, which does not depend on that in which they were read.
-        let others: BTreeMap<&Member, u32> = self
+        let of_host = self.numbers.get(host).into_iter().flatten();
+        let own: BTreeSet<u32> = of_host.map(|(_, member)| *member).collect();
+        let is_own = |member: u32| own.contains(&member);
+        let of_own = own.iter().flat_map(|own| self.of[*own as usize].values());
+        let peers: HashSet<u32> = of_own.map(|known| known.peers).collect();
+        let others: HashSet<u32> = self
             .each()
             .filter(|(member, _, known)| peers.contains(&known.peers) && !is_own(*member))
-            .map(|(member, _, _)| (&self.members.all[member as usize], member))
+            .map(|(member, _, _)| member)
             .collect();
-        let mut others: Vec<u32> = others.into_values().collect();
+        // In the order of their names, which does not depend on that in which they were read.
+        let mut others: Vec<u32> = others.into_iter().collect();
+        others.sort_by_key(|member| &self.members[*member as usize]);
         let mut rng = Rng::new(SEED);
         for place in 0..others.len().min(PEERS_MAX) {
             let left = (others.len() - place) as u64;
             others.swap(place, place + rng.below(left) as usize);
         }
-        wanted.extend(others.into_iter().take(PEERS_MAX));
+        let others: HashSet<u32> = others.into_iter().take(PEERS_MAX).collect();
         let each = self.each().filter(|(member, _, known)| {
-            wanted.contains(member) && (is_own(*member) || peers.contains(&known.peers))
+            is_own(*member) || (others.contains(member) && peers.contains(&known.peers))
         });
         self.choose(each)
     }
 }
 
-/// The runs of a row group, each as often as its rows are parted.
-fn rows(part: &Part<'_>, wanted: Option<&str>) -> Result<Vec<Row>, Error> {
+/// The runs of a row group, of this group or all.
+fn found(part: &Part<'_>, wanted: Option<&str>) -> Result<Found, Error> {
     let (file, group) = (part.file, part.group);
-    let texts = |name: &str| file.texts(group, name);
-    let [run, host, target, peers] = ["run", "host", "target", "peers"].map(texts);
-    let same = [run?, host?, target?, peers?];
-    let started = file.integers(group, "started")?;
-    let of_groups = wanted.map(|_| texts("run_group")).transpose()?;
-    let mut known: HashMap<Vec<u8>, Arc<Peers>> = HashMap::new();
-    let mut rows = Vec::new();
-    let mut first = None;
-    for (row, started_us) in started.iter().enumerate() {
-        let continues = |first: usize| same.iter().all(|of| is_same(&of[first], &of[row]));
-        if first.is_some_and(continues) {
-            continue;
+    let mut found = Found::default();
+    let all = 0..file.rows(group);
+    let of_group = match wanted {
+        None => vec![all],
+        Some(wanted) if file.may_have_text(group, "run_group", wanted) => {
+            file.texts(group, "run_group")?.rows_with(wanted.as_bytes())
         }
-        first = Some(row);
-        if !is(wanted, of_groups.as_ref().map(|of| &of[row])) {
-            continue;
-        }
-        let [run, host, target, peers] = [0, 1, 2, 3].map(|at| &same[at][row]);
-        rows.push(Row {
-            member: Member {
-                host: file.text("host", host)?,
-                target: file.text("target", target)?,
-            },
-            run: file.text("run", run)?.into(),
-            started_s: moment(file, *started_us)?,
-            peers: peers_of(file, &mut known, peers)?,
-        });
+        Some(_) => Vec::new(),
+    };
+    if of_group.is_empty() {
+        return Ok(found);
     }
-    Ok(rows)
+    let texts = |name: &str| file.texts(group, name);
+    let same = [
+        texts("run")?,
+        texts("host")?,
+        texts("target")?,
+        texts("peers")?,
+    ];
+    let started = file.integers(group, "started")?;
+    let mut known: HashMap<Vec<u8>, Arc<Peers>> = HashMap::new();
+    let mut first: Option<[Option<u32>; 4]> = None;
+    for rows in of_group {
+        let [runs, hosts, targets, of_peers] = same.each_ref().map(|column| &column.spans[..]);
+        let columns = [runs, hosts, targets, of_peers, &started.spans];
+        for (_, [run, host, target, peers, began]) in stretches(columns, rows) {
+            let row = [run, host, target, peers];
+            if first.is_some_and(|first| are_same(&same, first, row)) {
+                continue;
+            }
+            first = Some(row);
+            if let Entry::Vacant(new) = found.peers.entry(peers) {
+                new.insert(peers_of(file, &mut known, same[3].value(peers))?);
+            }
+            found.rows.push(Row {
+                run,
+                host,
+                target,
+                peers,
+                started_s: moment(file, started.value(began))?,
+            });
+        }
+    }
+    [found.runs, found.hosts, found.targets, _] = same;
+    Ok(found)
 }
 
 /// What must be equal to be peers, each once in memory.
 pub(super) fn peers_of(
     file: &File,
     known: &mut HashMap<Vec<u8>, Arc<Peers>>,
-    text: &Text,
+    text: Option<&ByteArray>,
 ) -> Result<Arc<Peers>, Error> {
-    if let Some(peers) = text.as_ref().and_then(|text| known.get(text.data())) {
+    if let Some(peers) = text.and_then(|text| known.get(text.data())) {
         return Ok(Arc::clone(peers));
     }
     let text = file.text("peers", text)?;
-    let map: BTreeMap<String, String> = serde_json::from_str(&text)
+    let map: BTreeMap<String, String> = serde_json::from_str(text)
         .map_err(|error| file.not_ours(format!("peers is no object of texts: {error}")))?;
     let peers = Arc::new(Peers(map));
-    known.insert(text.into_bytes(), Arc::clone(&peers));
+    known.insert(text.into(), Arc::clone(&peers));
     Ok(peers)
 }

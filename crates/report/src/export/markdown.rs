@@ -1,10 +1,15 @@
 //! A comparison as Markdown, for the summary of a job (`GITHUB_STEP_SUMMARY`) or a comment on a
-//! change: what it comes to, and a table of the stages.
+//! change: what it comes to, and a table of the stages. Hosts that measured together, as well.
 
-use super::clean;
 use super::judged::{stages, word};
+use super::{SHOWN, clean};
+use crate::text::findings::severity;
+use crate::text::together::{facts, started, title};
+use diskfacts_plan::plan::stage_label;
+use diskfacts_plan::units::show_throughput;
 use diskfacts_record::Comparison;
 use diskfacts_record::comparison::{Difference, Measure};
+use diskfacts_record::together::{HostFigures, Merged};
 use std::fmt::Write as _;
 
 /// The text, which ends with a line end.
@@ -40,6 +45,69 @@ pub fn markdown(comparison: &Comparison) -> String {
         );
     }
     out
+}
+
+/// Hosts that measured together: how many there were, every claim, the sum of each stage, and its hosts
+/// side by side, the slowest first. The text ends with a line end.
+pub fn hosts(merged: &Merged) -> String {
+    // Writing to a String cannot fail.
+    let mut out = format!(
+        "### diskfacts: {}\n\n{}\n",
+        plain(&title(merged)),
+        plain(&started(merged))
+    );
+    if !merged.findings.is_empty() {
+        out.push('\n');
+    }
+    for finding in &merged.findings {
+        let (_, word) = severity(finding.severity);
+        let _ = writeln!(
+            out,
+            "* **{}**: {}",
+            word.to_lowercase(),
+            plain(&finding.claim)
+        );
+    }
+    for stage in &merged.stages {
+        let label = stage_label(&stage.stage, &stage.settings);
+        let _ = write!(out, "\n#### {}\n\n", plain(&label));
+        for fact in facts(stage, &SHOWN) {
+            let _ = match fact.label {
+                "" => writeln!(out, "* {}", plain(&fact.text)),
+                label => writeln!(out, "* **{label}**: {}", plain(&fact.text)),
+            };
+        }
+        if !stage.hosts.is_empty() {
+            out.push_str("\n| host | throughput | IOPS | of the median | p50 | p99 | errors |\n");
+            out.push_str("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        }
+        for host in &stage.hosts {
+            out.push_str(&row(host));
+        }
+    }
+    if !merged.lost.is_empty() {
+        out.push_str("\n#### Lost hosts\n\n");
+    }
+    for lost in &merged.lost {
+        let _ = writeln!(out, "* **{}**: {}", plain(&lost.host), plain(&lost.why));
+    }
+    out
+}
+
+/// A host of a stage. A figure that is not known is an empty cell.
+fn row(host: &HostFigures) -> String {
+    let duration = |ns: Option<u64>| ns.map_or_else(String::new, |ns| SHOWN.duration(ns));
+    let of_median = host.of_median.map(|share| format!("{share:.2}"));
+    format!(
+        "| {} | {} | {:.0} | {} | {} | {} | {} |\n",
+        plain(&host.host),
+        show_throughput(host.throughput_bytes_per_s),
+        host.iops,
+        of_median.unwrap_or_default(),
+        duration(host.latency_ns.p50),
+        duration(host.latency_ns.p99),
+        host.errors
+    )
 }
 
 /// `throughput -4.1 %`.

@@ -1,9 +1,10 @@
 //! `diskfacts report --together RUN|FILE...`: the page of hosts that measured together.
 
 use super::{Made, plain};
-use crate::args::{Common, ReportArgs};
+use crate::args::{Common, HostsFormat, ReportArgs};
 use crate::commands::together;
 use crate::exit::Failure;
+use diskfacts_report::export::markdown;
 use diskfacts_report::html;
 
 pub(super) fn make(args: &ReportArgs, common: &Common) -> Result<Made, Failure> {
@@ -24,9 +25,13 @@ pub(super) fn make(args: &ReportArgs, common: &Common) -> Result<Made, Failure> 
         (here, of) if here == of => format!("{of} hosts"),
         (here, of) => format!("{here} of {of} hosts"),
     };
+    let (page, ending) = match args.hosts.format {
+        None | Some(HostsFormat::Html) => (html::report_of_hosts(&merged), "html"),
+        Some(HostsFormat::Markdown) => (markdown::hosts(&merged), "md"),
+    };
     Ok(Made {
-        page: html::report_of_hosts(&merged),
+        page,
         of: format!("{hosts} of the group {}", merged.group),
-        usual_name: format!("diskfacts-together-{}.html", plain(&merged.group)).into(),
+        usual_name: format!("diskfacts-together-{}.{ending}", plain(&merged.group)).into(),
     })
 }

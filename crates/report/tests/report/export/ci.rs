@@ -1,6 +1,9 @@
 //! Comparisons for continuous integration: `JUnit`'s XML, workflow commands, and Markdown.
 
-use diskfacts_record::Comparison;
+use diskfacts_record::together::{
+    AgreedBy, HostFigures, LostHost, Merged, MergedStage, MergedTrial,
+};
+use diskfacts_record::{Comparison, Confidence, Figure, Finding, Latency, Severity};
 use diskfacts_report::export::{github, junit, markdown};
 use diskfacts_testkit::{or_skip, require_tool};
 use quick_xml::events::{BytesStart, Event};
@@ -283,4 +286,109 @@ fn the_summary_is_a_table_of_the_stages() {
          | gone | on one side only |  |  | slower&#58;5% could not be judged |\n\
          | new | on one side only |  |  |  |\n"
     );
+}
+
+/// Two of three hosts, of which one has a name that wants to be more than text.
+pub(super) fn together(name: impl Fn(&str) -> String) -> Merged {
+    let figure = |median: f64| Figure {
+        median,
+        min: median * 0.98,
+        max: median * 1.02,
+        spread: None,
+        ci95: Some([median * 0.97, median * 1.03]),
+        ci_method: None,
+        trials: 3,
+    };
+    let host = |host: &str, iops: f64, of_median: Option<f64>| HostFigures {
+        host: name(host),
+        iops,
+        throughput_bytes_per_s: iops * 4096.0,
+        of_median,
+        latency_ns: Latency {
+            samples: 1000,
+            p50: Some(120_000),
+            p99: of_median.map(|_| 900_000),
+            ..Latency::default()
+        },
+        errors: 0,
+    };
+    let trial = |number: u32, void: Option<String>| MergedTrial {
+        number,
+        order: number,
+        length_ns: 1_000_000_000,
+        hosts: 2,
+        void,
+        window_ns: Some([0, 1_000_000_000]),
+        start_spread_ns: 20_000,
+        clock_error_ns: 5000,
+        ops: 3000.0,
+        ops_uncertainty: 3.0,
+        iops: 3000.0,
+        throughput_bytes_per_s: 3000.0 * 4096.0,
+        stonewall_bytes_per_s: None,
+        last_done_bytes_per_s: None,
+    };
+    Merged {
+        schema: 1,
+        group: name("n3"),
+        agreed_by: AgreedBy::Mpi,
+        start: "2026-11-27T13:00:00Z".to_owned(),
+        agreement: "0123456789abcdef".to_owned(),
+        plan: "shared".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        hosts_expected: 3,
+        hosts_complete: 2,
+        hosts_unnamed: 0,
+        lost: vec![LostHost {
+            host: name("c3"),
+            from_order: Some(2),
+            why: "It was silent for 5 s.".to_owned(),
+        }],
+        hosts: Vec::new(),
+        stages: vec![MergedStage {
+            stage: name("read"),
+            settings: BTreeMap::from([("depth".to_owned(), "4".to_owned())]),
+            hosts_counted: 2,
+            throughput_bytes_per_s: figure(3000.0 * 4096.0),
+            iops: figure(3000.0),
+            latency_ns: Latency {
+                samples: 3000,
+                p50: Some(120_000),
+                p99: Some(900_000),
+                max: Some(4_000_000),
+                ..Latency::default()
+            },
+            layers: serde_json::from_value(json!({
+                "page_cache": 0.25, "drive_cache": 0.0, "media": 0.0, "unknown": 0.75, "device": 0.75,
+            }))
+            .unwrap(),
+            cpu_user_ns_per_io: None,
+            cpu_system_ns_per_io: None,
+            errors: 0,
+            spread: None,
+            hosts: vec![host("c1", 1000.0, Some(0.67)), host("c2", 2000.0, None)],
+            trials: vec![
+                trial(1, None),
+                trial(2, Some(format!("{} was late", name("c2")))),
+            ],
+            devices: Vec::new(),
+        }],
+        findings: vec![Finding {
+            rule: "host-lost".to_owned(),
+            severity: Severity::Warning,
+            headline: String::new(),
+            claim: format!("{} was lost", name("c3")),
+            evidence: Vec::new(),
+            confidence: Confidence::Certain,
+            refuted_by: String::new(),
+            remedy: String::new(),
+            stages: Vec::new(),
+        }],
+    }
+}
+
+#[test]
+fn hosts_that_measured_together_are_a_table_for_each_stage() {
+    let text = markdown::hosts(&together(str::to_owned));
+    insta::assert_snapshot!("together_markdown", text);
 }

@@ -249,6 +249,25 @@ fn a_summary_has_no_markup_but_ours() {
     }
 }
 
+#[test]
+fn hosts_as_markdown_have_no_markup_but_ours() {
+    for text in HOSTILE {
+        let written = markdown::hosts(&ci::together(|name| format!("{name}{text}")));
+        assert_still(&written);
+        for line in written.lines().filter(|line| line.starts_with('|')) {
+            assert_eq!(line.matches('|').count(), 8, "{line}");
+        }
+        assert!(
+            !written.contains(['<', '>', '`', '[', ']', '_', '~', '@', '\\']),
+            "{written}"
+        );
+        let title = written.lines().next().unwrap();
+        let title = unescaped(title.strip_prefix("### diskfacts: ").unwrap());
+        let group = format!("Group n3{0}: 2 of 3 hosts; lost: c3{0}", shown(text));
+        assert_eq!(title, group);
+    }
+}
+
 /// With each `&#N;` as its character.
 fn unescaped(text: &str) -> String {
     let mut parts = text.split("&#");
