@@ -1,7 +1,7 @@
 //! Comparisons for continuous integration: `JUnit`'s XML, workflow commands, and Markdown.
 
 use diskfacts_record::together::{
-    AgreedBy, HostFigures, LostHost, Merged, MergedStage, MergedTrial,
+    AgreedBy, HostFigures, Layout, LostHost, Merged, MergedStage, MergedTrial,
 };
 use diskfacts_record::{Comparison, Confidence, Figure, Finding, Latency, Severity};
 use diskfacts_report::export::{github, junit, markdown};
@@ -334,6 +334,8 @@ pub(super) fn together(name: impl Fn(&str) -> String) -> Merged {
         agreed_by: AgreedBy::Mpi,
         start: "2026-11-27T13:00:00Z".to_owned(),
         agreement: "0123456789abcdef".to_owned(),
+        layout: Layout::Slice,
+        shift: 1,
         plan: "shared".to_owned(),
         tool_version: "0.1.0".to_owned(),
         hosts_expected: 3,
