@@ -9,7 +9,7 @@ use crate::prelude::{join, show_size, three_digits};
 use crate::stages::Stage;
 use crate::stats::median_of;
 use crate::words::in_lines;
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
+use diskfacts_plan::{CacheMode, Operation, SyncMode};
 use std::collections::BTreeMap;
 
 /// From this share of the rate of the largest blocks on nothing is lost.
@@ -127,19 +127,13 @@ pub(crate) fn block_sizes<'a>(context: &'a Context<'_>, cache: CacheMode) -> Vec
             && workload.beside.is_none()
             && workload.copy.is_none()
             && workload.sync == SyncMode::None
-            && stage.trials.iter().all(|trial| {
-                trial.direct_refused().is_none() && !trial.unsaid.iter().any(|key| key == "cache")
-            });
-        let in_order = match workload.pattern {
-            Pattern::Sequential => true,
-            Pattern::Stride { skip_blocks, .. } => skip_blocks == 1,
-            _ => false,
-        };
+            && stage.trials.iter().all(|t| t.direct_refused().is_none())
+            && stage.says("cache");
         let simple = matches!(workload.operation, Operation::Read | Operation::Write);
         let usable = workload.block_size > 0
             && workload.cache == cache
             && figures.layers.page_cache <= SERVED_FROM_CACHE;
-        let rate = rate(figures).filter(|_| one_by_one && in_order && simple && usable);
+        let rate = rate(figures).filter(|_| one_by_one && stage.in_order() && simple && usable);
         if let Some(rate) = rate {
             let settings = stage.settings.iter();
             let settings: BTreeMap<&String, &String> = settings

@@ -14,6 +14,7 @@ mod divide;
 mod requests;
 
 use crate::stages::Stage;
+pub(crate) use calls::calls_of_data;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Budget, BudgetPart, Run, SlowestBudget, Spent};
 use divide::Division;

@@ -28,13 +28,11 @@ pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Fallback> {
     // Elsewhere as many pages of others may be written meanwhile.
     let may = kind == "btrfs" && facts.only_writes() && facts.direct() == Some(true);
     may.then_some(())?;
-    let each = facts.trials().iter().map(|trial| of_trial(trial));
-    let each = each.collect::<Option<Vec<Fallback>>>()?;
-    let sum = |of: fn(&Fallback) -> f64| each.iter().map(of).sum();
+    let sum = |of: fn(&Fallback) -> f64| facts.sum(|trial| Some(of(&of_trial(trial)?)));
     Some(Fallback {
-        issued: sum(|one| one.issued),
-        dirtied: sum(|one| one.dirtied),
-        written_back: sum(|one| one.written_back),
+        issued: sum(|one| one.issued)?,
+        dirtied: sum(|one| one.dirtied)?,
+        written_back: sum(|one| one.written_back)?,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::medium::Arm;
 use crate::revolution::Spindle;
 use crate::stage_facts::StageFacts;
 use crate::stage_facts::overlay::Pace;
-use crate::stages::{self, Stage};
+use crate::stages::{self, Stage, one_value};
 use crate::write_matrix::{Matrix, Revolution};
 use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind};
 use std::cell::OnceCell;
@@ -76,13 +76,8 @@ impl<'a> Context<'a> {
     /// Whether all disks turn, or none; `None` when they differ or when it is not known.
     pub(crate) fn all_turn(&self) -> Option<bool> {
         let arm = *self.arm.get_or_init(|| Arm::of(self.run));
-        let mut each = self
-            .run
-            .stack
-            .leaves()
-            .map(|leaf| arm.turns(self.run, leaf));
-        let first = each.next()??;
-        each.all(|other| other == Some(first)).then_some(first)
+        let leaves = self.run.stack.leaves();
+        one_value(leaves.map(|leaf| arm.turns(self.run, leaf)))?
     }
 
     /// The whole revolutions that its small synced writes wait for. A document does not say what its

@@ -149,10 +149,7 @@ pub(crate) fn larger_block(block: u64) -> u64 {
 }
 
 fn plan(facts: &StageFacts<'_>, stages: &[(&str, Workload)]) -> Plan {
-    let mut planned = facts.run().plan.stages.iter();
-    let own = planned.find(|planned| {
-        planned.name == facts.stage.name && planned.settings == *facts.stage.settings
-    });
+    let own = facts.planned();
     let stages = stages.iter().map(|(name, workload)| Stage {
         name: (*name).to_owned(),
         about: String::new(),

@@ -36,6 +36,9 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> StageFigures {
     let trials = &stage.trials;
     let sound = stage.is_sound();
     let histograms = stage.latencies().filter(|_| sound);
+    let measured = histograms
+        .as_ref()
+        .map(|all| all.measured(stage.workload()));
     let rate = |of: fn(&Trial) -> f64| {
         if sound {
             figure(trials.iter().map(|trial| of(trial)))
@@ -61,18 +64,16 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> StageFigures {
         settings: stage.settings.clone(),
         throughput_bytes_per_s: rate(|t| t.throughput_bytes_per_s),
         iops: rate(|t| t.iops),
-        latency_ns: histograms.as_ref().map_or_else(
+        latency_ns: measured.as_ref().map_or_else(
             || {
                 let trials = trials.iter().filter(|_| sound);
                 without_histograms(trials.map(|t| t.latency_ns)).unwrap_or_default()
             },
-            |all| Latency::from(&all.measured(stage.workload())),
+            Latency::from,
         ),
-        latency_ci95_ns: histograms
-            .as_ref()
-            .map_or_else(LatencyIntervals::default, |all| {
-                latency_intervals::of(stage, &all.measured(stage.workload()))
-            }),
+        latency_ci95_ns: measured.map_or_else(LatencyIntervals::default, |all| {
+            latency_intervals::of(stage, &all)
+        }),
         latency_read_ns: of_part(|h| &h.read, |t| t.latency_read_ns),
         latency_write_ns: of_part(|h| &h.write, |t| t.latency_write_ns),
         layers: share::weighted(trials.iter().map(|t| (&t.layers, t.bytes as f64))),
@@ -124,11 +125,7 @@ pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
     let values: Vec<f64> = values.collect();
     let sorted = stats::finite_sorted(&values);
     let median = stats::median(&sorted).unwrap_or(0.0);
-    let (min, max) = match sorted.as_slice() {
-        [] => (0.0, 0.0),
-        [first, .., last] => (*first, *last),
-        [only] => (*only, *only),
-    };
+    let [min, max] = [sorted.first(), sorted.last()].map(|end| end.copied().unwrap_or(0.0));
     let ci = stats::median_ci(&values, CONFIDENCE);
     Figure {
         median,

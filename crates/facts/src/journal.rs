@@ -57,12 +57,8 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
     let beyond = counted
         .saturating_sub(own)
         .saturating_sub(dirty_before(evidence));
-    let requests: u64 = evidence
-        .devices
-        .iter()
-        .filter(|device| tops.iter().any(|top| top.name == device.name))
-        .map(|device| device.writes)
-        .sum();
+    let counted_tops = tops.iter().filter_map(|top| evidence.device(&top.name));
+    let requests: u64 = counted_tops.map(|device| device.writes).sum();
     let requests_beyond = requests.saturating_sub(evidence.issued.writes.saturating_mul(copies));
     let grows_with_syncs = requests_beyond as f64 >= syncs as f64 * REQUESTS_PER_SYNC
         && beyond <= syncs.saturating_mul(COMMIT_BYTES).saturating_mul(copies);
@@ -153,7 +149,10 @@ impl Commits {
 
     /// Those of which others asked for a good part.
     pub(crate) fn beside(trials: &[&Trial], run: &Run) -> Option<Self> {
-        Self::of(trials, run).filter(Self::are_of_others)
+        let commits = Self::of(trials, run)?;
+        let others = commits.others();
+        let share = others as f64 / commits.all as f64;
+        (share > COMMITS_SHARE && others >= COMMITS_MIN * commits.trials).then_some(commits)
     }
 
     pub(crate) fn others(&self) -> u64 {
@@ -167,12 +166,6 @@ impl Commits {
             count_of(self.all, "time"),
             self.own_max
         )
-    }
-
-    /// Whether those of others are so many that they are worth a word.
-    pub(crate) fn are_of_others(&self) -> bool {
-        let share = self.others() as f64 / self.all as f64;
-        share > COMMITS_SHARE && self.others() >= COMMITS_MIN * self.trials
     }
 }
 

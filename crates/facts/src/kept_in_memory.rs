@@ -7,12 +7,11 @@
 use crate::context::Context;
 use crate::holes;
 use crate::layers::counted::roots;
-use crate::layers::reach::Reach;
+use crate::layers::reach::{Reach, cached_share};
 use crate::layers::{SERVED_FROM_CACHE, in_memory};
 use crate::prelude::{CacheMode, Pattern, SyncMode, join, list, percent, show_size};
 use crate::stages::Stage;
 use crate::words::{device_list, if_any};
-use diskfacts_record::evidence::Residency;
 use diskfacts_record::{Run, Stack};
 
 /// Where the bytes stayed, and why.
@@ -125,19 +124,16 @@ fn not_cold(stage: &Stage<'_>) -> Cause {
 
 /// The most of its span that was in the page cache when a trial of it began, a share.
 fn cached_before(stage: &Stage<'_>) -> f64 {
-    let before = stage.trials.iter().map(|t| t.evidence.residency_before);
-    before.filter_map(share_of_span).fold(0.0, f64::max)
+    let before = stage.trials.iter();
+    let before = before.filter_map(|t| cached_share(t.evidence.residency_before.as_ref()?));
+    before.fold(0.0, f64::max)
 }
 
 /// The least of its span that was in the page cache when a trial of it had ended, a share.
 pub(crate) fn cached_after(stage: &Stage<'_>) -> f64 {
-    let after = stage.trials.iter().map(|t| t.evidence.residency_after);
-    after.filter_map(share_of_span).fold(1.0, f64::min)
-}
-
-fn share_of_span(cached: Option<Residency>) -> Option<f64> {
-    let cached = cached.filter(|cached| cached.span_bytes > 0)?;
-    Some(cached.cached_bytes as f64 / cached.span_bytes as f64)
+    let after = stage.trials.iter();
+    let after = after.filter_map(|t| cached_share(t.evidence.residency_after.as_ref()?));
+    after.fold(1.0, f64::min)
 }
 
 /// Bytes read in the largest trial.

@@ -96,19 +96,6 @@ pub(crate) enum Whose {
     Nobody,
 }
 
-impl ProcessorWait {
-    /// Who has the processors that so many threads wait for.
-    fn whose(&self, threads: u32) -> Whose {
-        if self.idle.is_some_and(|idle| idle >= IDLE) {
-            Whose::Nobody
-        } else if threads > 1 && self.own.is_some_and(|own| own >= OWN) {
-            Whose::Own
-        } else {
-            Whose::Others
-        }
-    }
-}
-
 /// Who has the processors that a stage waited for, the share of its time that it did, and what that
 /// rests on, a sentence.
 pub(crate) fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
@@ -122,12 +109,19 @@ pub(crate) fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
 fn by_thread(stage: &Stage<'_>, wait: &ProcessorWait) -> (Whose, f64, String) {
     let threads = stage.trials.iter().map(|t| t.evidence.engine.threads);
     let threads = threads.max().unwrap_or(1);
+    let idle = wait.idle.filter(|idle| *idle >= IDLE);
+    let whose = if idle.is_some() {
+        Whose::Nobody
+    } else if threads > 1 && wait.own.is_some_and(|own| own >= OWN) {
+        Whose::Own
+    } else {
+        Whose::Others
+    };
     let own = wait.own.map_or_else(String::new, |own| {
         let own = percent(own.min(1.0));
         format!(", and had {own} of what the processors of the machine did")
     });
-    let idle = wait.idle.filter(|idle| *idle >= IDLE).map(percent);
-    let idle = idle.map_or_else(String::new, |idle| {
+    let idle = idle.map(percent).map_or_else(String::new, |idle| {
         format!("; they were idle for {idle} of it")
     });
     let were = if threads == 1 { "was" } else { "were" };
@@ -137,7 +131,7 @@ fn by_thread(stage: &Stage<'_>, wait: &ProcessorWait) -> (Whose, f64, String) {
         ratio_of(f64::from(threads), "thread", "threads"),
         percent(wait.share)
     );
-    (wait.whose(threads), wait.share, line)
+    (whose, wait.share, line)
 }
 
 /// By whoever waits on the machine.

@@ -163,6 +163,15 @@ pub(crate) fn set_window(stack: &Stack, kib: u64) -> String {
     set_attribute(stack.top(), "queue/read_ahead_kb", &kib.to_string())
 }
 
+/// That windows stay at a limit of this size.
+pub(crate) fn stay_at(size: &str) -> Found {
+    LIMIT
+        .claim(format!(
+            "Read-ahead works and is too small: its windows stay at {size}, the limit that is set."
+        ))
+        .headline(format!("read-ahead window stays at its limit, {size}"))
+}
+
 /// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin, as the disk
 /// that rotates, if one does.
 pub(crate) fn limit(sums: &Sums, stack: &Stack, turning: Option<&BlockDevice>) -> Option<Found> {
@@ -170,10 +179,7 @@ pub(crate) fn limit(sums: &Sums, stack: &Stack, turning: Option<&BlockDevice>) -
         .at_limit_bytes()
         .filter(|bytes| (*bytes as f64) < SMALL)?;
     let why = slow_way(stack, turning)?;
-    let size = show_size(bytes);
-    Some(LIMIT.claim(format!(
-            "Read-ahead works and is too small: its windows stay at {size}, the limit that is set."
-        )).headline(format!("read-ahead window stays at its limit, {size}")).evidence([
+    Some(stay_at(&show_size(bytes)).evidence([
             format!(
                 "{} of {} decisions continue a stream (subsequent, marker); {} of {} windows are \
                  as large as the limit lets them be.",

@@ -42,7 +42,7 @@ pub(crate) mod write_back;
 
 use crate::blocked::Looks;
 use crate::context::Context;
-use crate::stages::Stage;
+use crate::stages::{Stage, one_value};
 use crate::stalls::Stalls;
 pub(crate) use cache_burst::cache_burst;
 pub(crate) use device_work::DeviceWork;
@@ -134,6 +134,13 @@ impl<'a> StageFacts<'a> {
         self.stage.workload()
     }
 
+    /// What the plan says of it.
+    pub(crate) fn planned(&self) -> Option<&'a diskfacts_plan::Stage> {
+        let stage = self.stage;
+        let mut planned = self.run().plan.stages.iter();
+        planned.find(|cell| cell.name == stage.name && cell.settings == *stage.settings)
+    }
+
     /// Its trials, at least one.
     pub(crate) fn trials(&self) -> &[&'a Trial] {
         &self.stage.trials
@@ -142,9 +149,7 @@ impl<'a> StageFacts<'a> {
     /// Whether all of its I/O went past the page cache, or all of it through it; `None` where
     /// trials differ.
     pub(crate) fn direct(&self) -> Option<bool> {
-        let mut each = self.trials().iter().map(|t| t.evidence.engine.direct);
-        let first = each.next()?;
-        each.all(|other| other == first).then_some(first)
+        one_value(self.trials().iter().map(|t| t.evidence.engine.direct))
     }
 
     /// Sum over its trials; `None` where one of them does not know.
@@ -160,12 +165,6 @@ impl<'a> StageFacts<'a> {
     /// Whether the run is read from a document, so that there is no evidence.
     pub(crate) fn imported(&self) -> bool {
         self.run().target.kind == TargetKind::Imported
-    }
-
-    /// Whether this key of the workload is known: a document need not say it.
-    pub(crate) fn says(&self, key: &str) -> bool {
-        let mut trials = self.trials().iter();
-        trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
     }
 
     /// The other stages that moved blocks of the target, with their figures.
@@ -307,20 +306,6 @@ impl<'a> StageFacts<'a> {
             .as_deref()
     }
 
-    /// How many operations took longer than this, and by how much they exceed what is usual,
-    /// all of them together, nanoseconds.
-    pub(crate) fn beyond(&self, limit_ns: f64, usual_ns: f64) -> Option<(u64, f64)> {
-        let (mut number, mut excess_ns) = (0, 0.0);
-        for (low, high, count) in self.histogram()?.buckets() {
-            let middle = low as f64 + (high - low) as f64 / 2.0;
-            if middle > limit_ns {
-                number += count;
-                excess_ns += (middle - usual_ns) * count as f64;
-            }
-        }
-        Some((number, excess_ns))
-    }
-
     /// Whether blocks of the target are moved, and not files made or asked for.
     pub(crate) fn moves_blocks(&self) -> bool {
         !self.workload().operation.on_files()
@@ -338,10 +323,7 @@ impl<'a> StageFacts<'a> {
 
     /// Whether blocks are visited in order: at a distance of one block too.
     pub(crate) fn in_order(&self) -> bool {
-        matches!(
-            self.workload().pattern,
-            Pattern::Sequential | Pattern::Stride { skip_blocks: 1, .. }
-        )
+        self.stage.in_order()
     }
 
     /// Whether blocks are visited anywhere.

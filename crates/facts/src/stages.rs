@@ -1,8 +1,8 @@
 //! The trials of a run, by stage and setting.
 
 use crate::stats;
-use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
+use diskfacts_plan::{Pattern, Workload};
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Packed, PackedHistograms, Run, Trial};
 use std::cell::OnceCell;
@@ -127,6 +127,20 @@ impl<'a> Stage<'a> {
         stats::median_of(self.trials.iter().filter_map(|t| of(t)))
     }
 
+    /// Whether blocks are visited in order: at a distance of one block too.
+    pub(crate) fn in_order(&self) -> bool {
+        matches!(
+            self.workload().pattern,
+            Pattern::Sequential | Pattern::Stride { skip_blocks: 1, .. }
+        )
+    }
+
+    /// Whether this key of the workload is known: a document need not say it.
+    pub(crate) fn says(&self, key: &str) -> bool {
+        let mut trials = self.trials.iter();
+        trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
+    }
+
     /// Whether no I/O was meant to be done.
     pub(crate) fn is_null(&self) -> bool {
         self.trials.iter().any(|t| t.evidence.engine.name == "null")
@@ -191,6 +205,12 @@ fn that(run: &Run, wanted: impl Fn(&str) -> bool) -> Vec<Stage<'_>> {
     };
     stages.sort_by_cached_key(|stage| place(stage).unwrap_or(usize::MAX));
     stages
+}
+
+/// The value of all of these; `None` where they differ, or there are none.
+pub(crate) fn one_value<T: PartialEq>(mut each: impl Iterator<Item = T>) -> Option<T> {
+    let first = each.next()?;
+    each.all(|other| other == first).then_some(first)
 }
 
 /// Puts what is alike together: to the group of this key, in the order of the first of each.

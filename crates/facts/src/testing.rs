@@ -1,5 +1,6 @@
 //! Runs to try rules on: a healthy one, and ways to plant one flaw in it.
 
+use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode, Until, Workload, WriteMode};
 use diskfacts_record::evidence::{
     ClockEvidence, DeviceCounters, EngineEvidence, Evidence, Intervals, Issued, Pressure,
@@ -386,8 +387,13 @@ pub(crate) fn matrix_run(rate: impl Fn(WriteMode, u64) -> f64) -> Run {
 
 /// A factor near 1 that differs from cell to cell: noise, the same each time.
 pub(crate) fn wobble(mode: WriteMode, size: u64, range: f64) -> f64 {
-    let mut rng = diskfacts_plan::rng::Rng::for_part(size, mode.rank() as u64);
+    let mut rng = Rng::for_part(size, mode.rank() as u64);
     1.0 + range * (rng.below(1000) as f64 / 1000.0 - 0.5)
+}
+
+/// A standard normal value (Box and Muller, 1958).
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
+    (-2.0 * rng.unit().ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 /// Makes the disk a rotating one of this machine, as its single reads show.

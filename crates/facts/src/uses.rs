@@ -4,7 +4,7 @@
 //! makers of a system publish no number, the nearest published one is taken,
 //! and its title says whose it is.
 
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode, Workload};
+use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 
 /// A use of storage.
 #[derive(Debug, Clone, Copy)]
@@ -77,10 +77,7 @@ fn is_log(workload: &Workload) -> bool {
         && workload.pattern == Pattern::Sequential
         && workload.block_size <= 16 << 10
         && workload.outstanding() == 1
-        && matches!(
-            workload.sync,
-            SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::ODsync | SyncMode::OSync
-        )
+        && workload.sync.each_write()
 }
 
 /// Large transfers in order that are meant to reach the device.

@@ -134,6 +134,11 @@ impl Evidence {
             ..Self::default()
         }
     }
+
+    /// What the device of this kernel name counted.
+    pub fn device(&self, name: &str) -> Option<&DeviceCounters> {
+        self.devices.iter().find(|device| device.name == name)
+    }
 }
 
 /// What a copy did, in the terms of dd.

@@ -14,20 +14,21 @@ pub(super) struct Calls {
     pub(super) round_trip_ns: f64,
 }
 
+/// READ calls of a trial that reads, and WRITE calls of one that writes.
+pub(crate) fn calls_of_data(trial: &Trial) -> impl Iterator<Item = NfsCalls> {
+    let (nfs, operation) = (trial.evidence.nfs.as_ref(), trial.workload.operation);
+    let reads = nfs.and_then(|nfs| nfs.reads.filter(|_| operation.reads()));
+    let writes = nfs.and_then(|nfs| nfs.writes.filter(|_| operation.writes()));
+    reads.into_iter().chain(writes)
+}
+
 impl Calls {
     /// As the client of the target's mount counted them; `None` of other filesystems, and where
     /// no call was made. Those of others who use the mount are among them.
     pub(super) fn of(trial: &Trial) -> Option<Self> {
-        let nfs = trial.evidence.nfs.as_ref()?;
-        let operation = trial.workload.operation;
-        let of_data: Vec<NfsCalls> = [
-            nfs.reads.filter(|_| operation.reads()),
-            nfs.writes.filter(|_| operation.writes()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let commits = nfs.commits.filter(|_| operation.writes());
+        let of_data: Vec<NfsCalls> = calls_of_data(trial).collect();
+        let commits = trial.evidence.nfs.as_ref()?.commits;
+        let commits = commits.filter(|_| trial.workload.operation.writes());
         let sum = |of: fn(&NfsCalls) -> u64| -> f64 {
             of_data
                 .iter()

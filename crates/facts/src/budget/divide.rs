@@ -188,7 +188,9 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
             time.take_rest_of_synced(run, trial);
         }
         (Way::Direct | Way::OneByOne, None) => {
-            if let Some(calls) = Calls::of(trial) {
+            // Where an operation is several calls, side by side, it is not known how long there
+            // was any.
+            if let Some(calls) = Calls::of(trial).filter(|calls| calls.of_data <= WHOLE) {
                 take_calls(&calls, &mut time);
             }
             of_thread(run, trial, &mut time);
@@ -204,8 +206,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
                 && !workload.operation.writes()
             {
                 // They may be ahead of who reads: no more counts than the thread slept for.
-                time.take(Spent::Server, calls.round_trip_ns, CALLS);
-                time.take(Spent::Client, calls.queued_ns, CALLS);
+                take_calls(&calls, &mut time);
                 time.take_rest(Spent::Cache, REST_ASLEEP);
             }
         }
@@ -233,12 +234,7 @@ pub(super) fn slowest(
     let (samples, parts) = match way {
         Way::Direct => {
             let slow = requests.slowest?;
-            let parts = [
-                (Spent::Device, slow.device_ns),
-                (Spent::Scheduler, slow.queued_ns),
-                (Spent::Flush, 0.0),
-            ];
-            (slow.requests, parts)
+            (slow.requests, [slow.device_ns, slow.queued_ns, 0.0])
         }
         Way::OneByOne => {
             let slow = requests.slowest_syncs?;
@@ -247,20 +243,16 @@ pub(super) fn slowest(
             if !flushed || !alone {
                 return None;
             }
-            let parts = [
-                (Spent::Device, slow.device_ns),
-                (Spent::Scheduler, slow.queued_ns),
-                (Spent::Flush, slow.flush_ns),
-            ];
-            (slow.syncs, parts)
+            (slow.syncs, [slow.device_ns, slow.queued_ns, slow.flush_ns])
         }
         Way::Cached => return None,
     };
     let mut time = Division::new(samples, latency_ns);
     // What others asked for may have been slower.
-    let all_ns: f64 = parts.iter().map(|(_, ns)| ns).sum();
+    let all_ns: f64 = parts.iter().sum();
     let within = (latency_ns / all_ns).min(1.0);
-    for (part, ns) in parts {
+    let kinds = [Spent::Device, Spent::Scheduler, Spent::Flush];
+    for (part, ns) in kinds.into_iter().zip(parts) {
         time.take(part, ns * within, EVENTS_OF_SLOWEST);
     }
     // No more of its thread is known of a slow one than of any.
@@ -336,9 +328,8 @@ fn are_disturbed(run: &Run, trial: &Trial) -> bool {
 /// Share of what was read of the devices that this process caused: through the page cache
 /// any number of its reads may need no request, and those of others are none of its.
 fn own_share(run: &Run, trial: &Trial) -> f64 {
-    let counted = &trial.evidence.devices;
     let read = roots(&run.stack)
-        .filter_map(|root| counted.iter().find(|one| one.name == root.name))
+        .filter_map(|root| trial.evidence.device(&root.name))
         .fold(0, |sum: u64, one| sum.saturating_add(one.read_bytes));
     let others = by_others(trial, &run.stack).read;
     if read == 0 {
@@ -442,13 +433,10 @@ fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
     }
 }
 
-/// The call to a server that an operation waits for. Where an operation is several, side by side,
-/// it is not known how long there was any.
+/// The call to a server that an operation waits for.
 fn take_calls(calls: &Calls, time: &mut Division) {
-    if calls.of_data <= WHOLE {
-        time.take(Spent::Server, calls.round_trip_ns, CALLS);
-        time.take(Spent::Client, calls.queued_ns, CALLS);
-    }
+    time.take(Spent::Server, calls.round_trip_ns, CALLS);
+    time.take(Spent::Client, calls.queued_ns, CALLS);
 }
 
 /// Whether the thread ran all the time, so that what is done waits for its work on other
@@ -488,8 +476,7 @@ fn lacks_tags(run: &Run, trial: &Trial, time: &Division) -> bool {
 fn is_limited(trial: &Trial, time: &Division) -> bool {
     let limits = trial.evidence.io_limits.iter().flatten();
     limits.into_iter().any(|limit| {
-        let mut devices = trial.evidence.devices.iter();
-        let Some(device) = devices.find(|one| one.name == limit.device) else {
+        let Some(device) = trial.evidence.device(&limit.device) else {
             return false;
         };
         let counted = match limit.of {

@@ -157,7 +157,7 @@ impl Requests {
         let evidence = &trial.evidence;
         let ops = trial.ops as f64;
         let counters: Option<Vec<&DeviceCounters>> = roots(stack)
-            .map(|root| evidence.devices.iter().find(|one| one.name == root.name))
+            .map(|root| evidence.device(&root.name))
             .collect();
         let counters = counters.filter(|all| !all.is_empty())?;
         let sum = |of: fn(&DeviceCounters) -> u64| -> f64 {
@@ -195,7 +195,6 @@ impl Requests {
 /// Of the time of a request to the only device under the target, what the disk had it that this
 /// device hands it on to, ns: that of a loop device's file. `None` where it hands nothing on.
 fn below_ns(trial: &Trial, stack: &Stack) -> Option<f64> {
-    let counters = |name: &str| trial.evidence.devices.iter().find(|one| one.name == name);
     let mut roots = roots(stack);
     let (root, None) = (roots.next()?, roots.next()) else {
         return None;
@@ -204,7 +203,8 @@ fn below_ns(trial: &Trial, stack: &Stack) -> Option<f64> {
     while let [below] = disk.below.as_slice() {
         disk = stack.device(below)?;
     }
-    let (above, below) = (counters(&root.name)?, counters(&disk.name)?);
+    let evidence = &trial.evidence;
+    let (above, below) = (evidence.device(&root.name)?, evidence.device(&disk.name)?);
     let [handed_over, handed_on] = [above, below].map(|one| (one.reads + one.writes) as f64);
     let worked_ms = (below.read_ms + below.write_ms).saturating_sub(below.flush_ms.unwrap_or(0));
     let hands_on = disk.name != root.name && handed_on >= HANDED_ON * handed_over;

@@ -1,7 +1,7 @@
 //! Error rates, over pairs of runs whose truth is known.
 
 use super::{Comparison, Part, SAME_WITHIN, Selection, compare};
-use crate::testing;
+use crate::testing::{self, normal};
 use diskfacts_plan::rng::Rng;
 use diskfacts_record::comparison::Change;
 use diskfacts_record::{Latency, PackedHistograms, Run};
@@ -47,10 +47,6 @@ fn template(stages: usize, trials: u32) -> Run {
         }
     }
     run
-}
-
-fn normal(rng: &mut Rng) -> f64 {
-    (-2.0 * rng.unit().ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 /// What a trial's rate is multiplied by.

@@ -82,7 +82,7 @@ fn rate_of_other_sizes(facts: &StageFacts<'_>) -> Option<Candidate> {
 /// The size of its blocks, if the document says it.
 fn known_block(facts: &StageFacts<'_>) -> Option<u64> {
     let size = facts.workload().block_size;
-    (size > 0 && facts.says("block_size")).then_some(size)
+    (size > 0 && facts.stage.says("block_size")).then_some(size)
 }
 
 /// Whether both may be of the same place of the same disk.

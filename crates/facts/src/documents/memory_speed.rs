@@ -23,17 +23,13 @@ const TIMES: f64 = 3.0;
 fn waits(stage: &Stage<'_>) -> Option<bool> {
     let workload = stage.workload();
     let writes = workload.operation == Operation::Write && workload.copy.is_none();
-    let said = |key: &str| {
-        let mut trials = stage.trials.iter();
-        trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
-    };
-    let direct = workload.cache == CacheMode::Direct && said("cache");
+    let direct = workload.cache == CacheMode::Direct && stage.says("cache");
     if !writes || workload.pattern != Pattern::Sequential {
         None
     } else if workload.sync != SyncMode::None || direct {
         Some(true)
     } else {
-        (said("cache") && said("sync")).then_some(false)
+        (stage.says("cache") && stage.says("sync")).then_some(false)
     }
 }
 

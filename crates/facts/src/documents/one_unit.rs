@@ -58,7 +58,7 @@ type Pair<'a> = [Stream<'a>; 2];
 
 /// How far apart the rates are, as a share.
 fn apart([a, b]: &Pair<'_>) -> f64 {
-    (a.rate() / b.rate()).max(b.rate() / a.rate()) - 1.0
+    a.times(b) - 1.0
 }
 
 fn check(part: &Part<'_, '_>) -> Vec<Shared> {

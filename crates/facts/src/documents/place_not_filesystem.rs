@@ -47,14 +47,10 @@ fn check(context: &Context<'_>) -> Option<Found> {
                 .flat_map(|file| raw.iter().map(move |device| (*file, *device)));
             // Of those that differ as zones do, those with the most lines.
             let (file, device) = pairs
-                .filter(|(file, device)| (DIFFER..=ZONES_MAX).contains(&times(file, device)))
+                .filter(|(file, device)| (DIFFER..=ZONES_MAX).contains(&file.times(device)))
                 .max_by_key(|(file, device)| file.lines.len() + device.lines.len())?;
             finding(context, &files, file, device)
         })
-}
-
-fn times(a: &Stream<'_>, b: &Stream<'_>) -> f64 {
-    (a.rate() / b.rate()).max(b.rate() / a.rate())
 }
 
 fn finding(
@@ -65,7 +61,7 @@ fn finding(
 ) -> Option<Found> {
     let mut others = files.iter().filter(|other| other.place != file.place);
     let alone = others.clone().next().is_none();
-    let elsewhere = others.find(|other| times(other, device) <= ALIKE);
+    let elsewhere = others.find(|other| other.times(device) <= ALIKE);
     let ratio = file.rate() / device.rate();
     let (streaming, seeking): (Vec<_>, Vec<_>) = distances(context, file, device)
         .into_iter()
@@ -83,7 +79,7 @@ fn finding(
     if let Some(other) = elsewhere {
         evidence.push(format!(
             "{other}: a filesystem as well, and within {} of {}.",
-            percent(times(other, device) - 1.0),
+            percent(other.times(device) - 1.0),
             device.place
         ));
     }

@@ -55,12 +55,7 @@ fn check(part: &Part<'_, '_>) -> Vec<Shared> {
         "Raise it and measure again"
     };
     let (others, said): (Vec<usize>, Vec<String>) = larger.into_iter().unzip();
-    let finding = RULE
-        .claim(format!(
-            "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
-             set."
-        ))
-        .headline(format!("read-ahead window stays at its limit, {size}"))
+    let finding = read_ahead::stay_at(&size)
         .confidence(limit.confidence)
         .refuted_by(format!(
             "A read-ahead limit (`blockdev --getra`) above {size} on the device while this was \

@@ -7,7 +7,7 @@ use crate::stages::Stage;
 use crate::stats;
 use crate::words::lines;
 use diskfacts_plan::units::three_digits;
-use diskfacts_plan::{CacheMode, Operation, Pattern};
+use diskfacts_plan::{CacheMode, Operation};
 use diskfacts_record::StageFigures;
 use std::fmt;
 
@@ -29,6 +29,11 @@ impl Stream<'_> {
     /// The median, bytes per second.
     pub(super) fn rate(&self) -> f64 {
         stats::median(&self.rates).unwrap_or(f64::NAN)
+    }
+
+    /// How many times as fast the faster of two is.
+    pub(super) fn times(&self, other: &Self) -> f64 {
+        (self.rate() / other.rate()).max(other.rate() / self.rate())
     }
 
     fn add(&mut self, other: &Self) {
@@ -74,17 +79,13 @@ pub(super) fn streams<'a>(context: &Context<'a>) -> Vec<Stream<'a>> {
 
 fn stream<'a>(stage: &Stage<'a>, figures: &StageFigures) -> Option<Stream<'a>> {
     let workload = stage.workload();
-    let in_order = matches!(
-        workload.pattern,
-        Pattern::Sequential | Pattern::Stride { skip_blocks: 1, .. }
-    );
     let simple = matches!(workload.operation, Operation::Read | Operation::Write);
     // Small direct blocks wait for each other; through the page cache the kernel reads
     // ahead and writes behind in large pieces.
     let busy = workload.cache != CacheMode::Direct || workload.block_size >= LARGE;
     let alone = workload.beside.is_none() && !workload.sync.each_write();
     let rate = figures.throughput_bytes_per_s.median;
-    let usable = in_order && simple && busy && alone && rate.is_finite() && rate > 0.0;
+    let usable = stage.in_order() && simple && busy && alone && rate.is_finite() && rate > 0.0;
     let place = Place::of(stage).filter(|_| usable)?;
     Some(Stream {
         place,

@@ -64,10 +64,6 @@ impl<'a> Row<'a> {
     }
 }
 
-fn size(bytes: f64) -> String {
-    show_size(bytes.round() as u64)
-}
-
 fn check(context: &Context<'_>) -> Option<Found> {
     let rows = readings(context).iter();
     let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(context, row)).collect();

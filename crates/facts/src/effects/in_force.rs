@@ -1,5 +1,6 @@
 //! Which cells of a matrix are what the machine had before it was changed.
 
+use crate::stages::one_value;
 use diskfacts_plan::{Stage, kernel};
 use diskfacts_record::{BlockDevice, Stack};
 
@@ -21,13 +22,7 @@ pub(super) fn is_in_force(stack: &Stack, stage: &Stage) -> Option<bool> {
 /// where that is not known, or not one value.
 fn found(stack: &Stack, name: &str) -> Option<String> {
     let of = |value: fn(&BlockDevice) -> Option<String>, devices: &[&BlockDevice]| {
-        let values = devices.iter().map(|device| value(device));
-        let values: Vec<String> = values.collect::<Option<_>>()?;
-        let (first, others) = values.split_first()?;
-        others
-            .iter()
-            .all(|other| other == first)
-            .then(|| first.clone())
+        one_value(devices.iter().map(|device| value(device))).flatten()
     };
     let queues = stack.queue_devices();
     match name {

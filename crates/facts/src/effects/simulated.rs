@@ -1,7 +1,7 @@
 //! Error rates and power, over matrices whose truth is known.
 
 use super::effects;
-use crate::testing;
+use crate::testing::{self, normal};
 use diskfacts_plan::file::{self, Varied};
 use diskfacts_plan::rng::Rng;
 use diskfacts_record::effects::{Chosen, StageEffects};
@@ -72,10 +72,6 @@ pub(super) fn set_rates(run: &mut Run, mut rate: impl FnMut(&[usize], u32) -> f6
         trial.throughput_bytes_per_s = 1e8 * rate;
         trial.iops = 25_000.0 * rate;
     }
-}
-
-pub(super) fn normal(rng: &mut Rng) -> f64 {
-    (-2.0 * rng.unit().ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 const SCHEDULERS: (&str, &[&str]) = ("scheduler", &["none", "mq-deadline", "bfq", "kyber"]);

@@ -83,7 +83,7 @@ fn is_shared(trial: &Trial, run: &Run) -> bool {
         let others = others();
         others as f64 > MATTERS * trial.bytes as f64 && others > MATTER_BYTES
     };
-    let synced = || Commits::of(&[trial], run).is_some_and(|commits| commits.are_of_others());
+    let synced = || Commits::beside(&[trial], run).is_some();
     moved || synced()
 }
 

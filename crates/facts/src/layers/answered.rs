@@ -132,11 +132,7 @@ fn believed(devices: &[&BlockDevice], direction: Direction, evidence: &Evidence)
     let each = |device: &&BlockDevice| {
         let counts = device.counts_io == Some(true) && device.hardware_queues.is_some();
         counters(device, evidence).is_some_and(|counted| {
-            let bytes = match direction {
-                Direction::Read => counted.read_bytes,
-                Direction::Write => counted.write_bytes,
-            };
-            bytes > 0 || counts
+            direction.of(counted.read_bytes, counted.write_bytes) > 0 || counts
         })
     };
     devices.iter().all(each).then_some(())?;

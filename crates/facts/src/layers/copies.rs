@@ -13,14 +13,17 @@ pub(crate) struct Copies {
     pub(crate) most: Option<u64>,
 }
 
+impl Copies {
+    const fn at_least_one(most: Option<u64>) -> Self {
+        Self { least: 1, most }
+    }
+}
+
 /// Those of the filesystem of a stack: one, but for btrfs by its profiles of data and
 /// bcachefs by its options. While devices are missing, copies are too.
 pub(crate) fn of_filesystem(stack: &Stack) -> Copies {
     let Some(filesystem) = &stack.filesystem else {
-        return Copies {
-            least: 1,
-            most: Some(1),
-        };
+        return Copies::at_least_one(Some(1));
     };
     let of_profiles: Option<Vec<u64>> = filesystem
         .data_profiles
@@ -33,24 +36,17 @@ pub(crate) fn of_filesystem(stack: &Stack) -> Copies {
         (name == "data_replicas" || name == "replicas").then(|| value.parse::<u64>().ok())?
     });
     let known = match (of_profiles, filesystem.kind.as_str()) {
-        (None, _) => {
-            return Copies {
-                least: 1,
-                most: None,
-            };
-        }
+        (None, _) => return Copies::at_least_one(None),
         (Some(known), "btrfs") => known,
         (Some(_), "bcachefs") => of_options.collect(),
         (Some(_), _) => Vec::new(),
     };
     let most = known.iter().copied().max().unwrap_or(1).max(1);
-    let least = known.iter().copied().min().unwrap_or(1).max(1);
+    if !filesystem.impaired.is_empty() {
+        return Copies::at_least_one(Some(most));
+    }
     Copies {
-        least: if filesystem.impaired.is_empty() {
-            least
-        } else {
-            1
-        },
+        least: known.iter().copied().min().unwrap_or(1).max(1),
         most: Some(most),
     }
 }

@@ -11,6 +11,16 @@ pub(crate) enum Direction {
     Write,
 }
 
+impl Direction {
+    /// That of both which goes this way.
+    pub(super) fn of<T>(self, read: T, written: T) -> T {
+        match self {
+            Self::Read => read,
+            Self::Write => written,
+        }
+    }
+}
+
 /// The devices that these stand on, each once.
 pub(crate) fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
     let mut found: Vec<&BlockDevice> = Vec::new();
@@ -41,7 +51,7 @@ pub(crate) fn counters<'a>(
     device: &BlockDevice,
     evidence: &'a Evidence,
 ) -> Option<&'a DeviceCounters> {
-    let counted = evidence.devices.iter().find(|d| d.name == device.name)?;
+    let counted = evidence.device(&device.name)?;
     // Flushes are counted whatever `queue/iostats` says.
     let moved = counted.reads > 0 || counted.writes > 0;
     (moved || device.counts_io != Some(false)).then_some(counted)
@@ -74,10 +84,7 @@ pub(crate) fn count(
     let beside = by_beside(direction, evidence)?;
     let counted = devices.iter().try_fold(0, |sum: u64, device| {
         let counted = counters(device, evidence)?;
-        Some(sum.saturating_add(match direction {
-            Direction::Read => counted.read_bytes,
-            Direction::Write => counted.write_bytes,
-        }))
+        Some(sum.saturating_add(direction.of(counted.read_bytes, counted.write_bytes)))
     })?;
     Some(counted.saturating_sub(beside))
 }
@@ -86,10 +93,7 @@ pub(crate) fn count(
 /// `None` of other filesystems, or when it is not known what ran beside.
 pub(crate) fn by_server(direction: Direction, evidence: &Evidence) -> Option<u64> {
     let nfs = evidence.nfs.as_ref()?;
-    let counted = match direction {
-        Direction::Read => nfs.server_read_bytes,
-        Direction::Write => nfs.server_write_bytes,
-    };
+    let counted = direction.of(nfs.server_read_bytes, nfs.server_write_bytes);
     Some(counted.saturating_sub(by_beside(direction, evidence)?))
 }
 
@@ -99,10 +103,7 @@ fn by_beside(direction: Direction, evidence: &Evidence) -> Option<u64> {
         return Some(0);
     };
     let caused = beside.process_io.as_ref()?;
-    Some(match direction {
-        Direction::Read => caused.read_bytes,
-        Direction::Write => caused.write_bytes,
-    })
+    Some(direction.of(caused.read_bytes, caused.write_bytes))
 }
 
 /// Whether the device counted nothing at all.

@@ -15,7 +15,7 @@ pub(crate) fn flush_counters<'a>(
     evidence: &'a Evidence,
     stack: &Stack,
 ) -> Option<Vec<&'a DeviceCounters>> {
-    let of = |device: &BlockDevice| evidence.devices.iter().find(|d| d.name == device.name);
+    let of = |device: &BlockDevice| evidence.device(&device.name);
     let mut found = Vec::new();
     let mut open: Vec<&BlockDevice> = roots(stack).collect();
     let mut seen: Vec<&str> = Vec::new();
@@ -73,15 +73,11 @@ pub(crate) fn faster_than_revolutions(
     evidence: &Evidence,
     stack: &Stack,
 ) -> Option<f64> {
-    let each_synced = matches!(
-        workload.sync,
-        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::ODsync | SyncMode::OSync
-    );
     let alone = workload.operation == Operation::Write && workload.outstanding() == 1;
     // What a hypervisor says of a disk of its own is no medium's nature.
     let turns = |leaf: &BlockDevice| leaf.rotational == Some(true) && leaf.virtual_by.is_none();
     let turn = stack.leaves().all(turns);
-    if !(each_synced && alone && turn && all_leaves(stack, "write back")) {
+    if !(workload.sync.each_write() && alone && turn && all_leaves(stack, "write back")) {
         return None;
     }
     if !said_on_medium(workload, evidence, stack) {

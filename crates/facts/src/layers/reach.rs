@@ -79,10 +79,7 @@ impl Reach {
         stack: &Stack,
     ) -> Self {
         let direct = evidence.engine.direct;
-        let issued = match direction {
-            Direction::Read => evidence.issued.read_bytes,
-            Direction::Write => evidence.issued.write_bytes,
-        };
+        let issued = direction.of(evidence.issued.read_bytes, evidence.issued.write_bytes);
         let nfs = evidence.nfs.is_some();
         let process = evidence.process_io.as_ref().and_then(|io| match direction {
             // Linux 5.18 to 6.2 do not charge what NFS reads through the page cache
@@ -115,10 +112,7 @@ impl Reach {
         };
         let share = |bytes: u64| (bytes as f64 * fetched_for / issued as f64).min(1.0);
         // A filesystem that keeps copies writes each byte as often, at the least.
-        let times = match direction {
-            Direction::Read => 1,
-            Direction::Write => copies::of_filesystem(stack).least,
-        };
+        let times = direction.of(1, copies::of_filesystem(stack).least);
         let counted = counted.map(|bytes| bytes / times);
         let top = counted.filter(|_| {
             let process_is_enough = process.is_some_and(|bytes| share(bytes) >= 0.98);
@@ -238,17 +232,17 @@ impl Reach {
     }
 }
 
+/// Share of the span that lay in the page cache at a time.
+pub(crate) fn cached_share(cached: &Residency) -> Option<f64> {
+    let share = cached.cached_bytes as f64 / cached.span_bytes as f64;
+    (cached.span_bytes > 0).then_some(share)
+}
+
 /// Share of the span that lay in the page cache before and after, where that
 /// says something about the bytes issued: they were drawn evenly from the span,
 /// or all of it was there.
 fn resident(workload: &Workload, evidence: &Evidence) -> f64 {
-    let share = |r: &Residency| {
-        if r.span_bytes == 0 {
-            0.0
-        } else {
-            (r.cached_bytes as f64 / r.span_bytes as f64).min(1.0)
-        }
-    };
+    let share = |of: &Residency| cached_share(of).unwrap_or(0.0).min(1.0);
     let (Some(before), Some(after)) = (&evidence.residency_before, &evidence.residency_after)
     else {
         return 0.0;

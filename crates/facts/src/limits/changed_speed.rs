@@ -2,9 +2,10 @@
 //! to and fro between two, or rose or fell all the time. Which of many things did it is not known;
 //! that it did, and when, is.
 
+use super::credit_throttle::cap;
 use super::prelude::*;
 use crate::device_physics::no_drives;
-use crate::stage_facts::cap::{Cap, FROM_MEMORY};
+use crate::stage_facts::cap::FROM_MEMORY;
 use crate::stage_facts::processor;
 use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step, TwoLevels};
 use crate::stage_facts::shared_device::SharedDevice;
@@ -41,7 +42,7 @@ fn rate_stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
     let through = facts.direct() != Some(true) || no_drives(facts.run()).is_none();
     unless(!facts.only_reads() && through || facts.memory_share() >= FROM_MEMORY)?;
     let course = RateOverTime::of(facts);
-    unless(Cap::of(facts).is_some() || course.points.len() < POINTS)?;
+    unless(cap(facts).is_some() || course.points.len() < POINTS)?;
     let (step, line) = (course.step()?, course.line());
     if step.explained >= EXPLAINED.max(line.explained) {
         stepped(facts, &step)
@@ -62,7 +63,10 @@ fn stepped(facts: &StageFacts<'_>, step: &Step) -> Option<Candidate> {
     } else {
         step.after
     };
-    let confidence = processor::not_of_others(facts, low.seconds * (1.0 - 1.0 / times))?;
+    let confidence = likely_if(processor::not_of_others(
+        facts,
+        low.seconds * (1.0 - 1.0 / times),
+    )?);
     let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
     let [from, to] = [before, after].map(|rate| facts.show_rate(rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
@@ -84,7 +88,10 @@ fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
     let of_place = facts.in_order() && facts.rotates() != Some(false);
     unless(line.explained < EXPLAINED || low <= 0.0 || high < TIMES * low || of_place)?;
     let mean = low.midpoint(high);
-    let confidence = processor::not_of_others(facts, line.seconds * (1.0 - mean / high))?;
+    let confidence = likely_if(processor::not_of_others(
+        facts,
+        line.seconds * (1.0 - mean / high),
+    )?);
     let share = (line.to < line.from).then_some(1.0 - mean / high);
     let how = if line.to < line.from { "fell" } else { "rose" };
     let [from, to] = [line.from, line.to].map(|rate| facts.show_rate(rate));
@@ -113,7 +120,7 @@ fn alternated(facts: &StageFacts<'_>, course: &RateOverTime) -> Option<Candidate
         levels.explained < EXPLAINED || levels.slow_s.min(all_s - levels.slow_s) < OF_TIME * all_s,
     )?;
     let lost_s = levels.slow_s * (1.0 - low / high);
-    let confidence = processor::not_of_others(facts, lost_s)?;
+    let confidence = likely_if(processor::not_of_others(facts, lost_s)?);
     let [from, to] = [low, high].map(|rate| facts.show_rate(rate));
     let claim = format!(
         "The rate went to and fro between {from} and {to}: the figure is of both, by how long each \

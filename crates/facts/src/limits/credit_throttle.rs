@@ -7,6 +7,7 @@ use crate::stage_facts::cap::{AT_WORK, Cap, Counted};
 use crate::stage_facts::gaps::Gaps;
 use crate::stage_facts::held_rate::SLOW_READS;
 use crate::stage_facts::io_limit;
+use crate::tested_claims::is_refuted;
 use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -32,7 +33,7 @@ fn held_at_a_base_rate(facts: &StageFacts<'_>) -> Option<Candidate> {
         w.queue_depth = (w.queue_depth.max(1) * 4).min(QUEUE_DEPTH_MAX);
     });
     // At an exact pace in all its trials, after a burst or not, with the device idle.
-    let capped = || Some(capped(facts, &Cap::of(facts)?));
+    let capped = || Some(capped(facts, &cap(facts)?));
     let found = match stepped(facts).or_else(capped).or_else(|| shared(facts)) {
         Some(found) => {
             found.settled_by(deeper.at_most(("four-times-the-depth", "as-it-was"), Iops, NO_MORE))
@@ -41,6 +42,28 @@ fn held_at_a_base_rate(facts: &StageFacts<'_>) -> Option<Candidate> {
         None => flat(facts)?.settled_by(deeper),
     };
     Some(found.planted(facts.run(), "[faults.credit]"))
+}
+
+/// The cap that the trials of a stage show, unless a test has refuted it: then the same intervals
+/// are something else's.
+pub(super) fn cap(facts: &StageFacts<'_>) -> Option<Cap> {
+    unless(is_refuted(facts, LIMITER.name))?;
+    Cap::of(facts)
+}
+
+/// Whether another stage of the run is held at a pace of which this is the turn of one
+/// operation, nanoseconds: one at a time wait for it each time, and show nothing else.
+pub(super) fn is_paced_elsewhere(facts: &StageFacts<'_>, turn_ns: f64) -> bool {
+    /// A part of the turn goes by before the next is asked for.
+    const ABOUT: f64 = 0.1;
+    facts.others().any(|other| {
+        let held = || {
+            let exact = other.held_down()?.after;
+            exact.is_exact().then_some(exact.rate)
+        };
+        let pace = cap(&other).map(|cap| cap.pace.per_s).or_else(held);
+        pace.is_some_and(|per_s| (turn_ns * per_s / 1e9 - 1.0).abs() <= ABOUT)
+    })
 }
 
 fn capped(facts: &StageFacts<'_>, cap: &Cap) -> Candidate {

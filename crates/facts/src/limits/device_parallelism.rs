@@ -1,7 +1,7 @@
 //! The device does as many at once as it can: more in flight only waits longer.
 
+use super::credit_throttle::cap;
 use super::prelude::*;
-use crate::stage_facts::cap::Cap;
 use crate::stage_facts::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung, alone};
 use crate::stage_facts::scheduler_turns::Turns;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const SEVERAL: f64 = 3.0;
 fn more_only_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What is held at a pace while the device idles is not full, nor what its scheduler
     // keeps from it.
-    unless(!facts.agrees() || Cap::of(facts).is_some() || Turns::of(facts).is_some())?;
+    unless(!facts.agrees() || cap(facts).is_some() || Turns::of(facts).is_some())?;
     let ladder = Ladder::of(facts)?;
     let (found, most) = match ladder.place() {
         Place::Room => return None,

@@ -3,6 +3,7 @@
 
 use super::prelude::*;
 use crate::stage_facts::shared_device::SharedDevice;
+use crate::stages::one_value;
 use diskfacts_plan::IoPriority;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -28,9 +29,8 @@ fn puts_behind(scheduler: &str, priority: IoPriority) -> bool {
 fn others_go_first(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What the plan asks for is no surprise, and is what it wants to know.
     unless(facts.workload().io_priority.is_some())?;
-    let mut each = facts.trials().iter();
-    let priority = each.next()?.evidence.engine.io_priority?;
-    unless(each.any(|trial| trial.evidence.engine.io_priority != Some(priority)))?;
+    let each = facts.trials().iter();
+    let priority = one_value(each.map(|trial| trial.evidence.engine.io_priority))??;
     let (device, scheduler) = facts.stack().devices.iter().find_map(|device| {
         let scheduler = device.scheduler.as_deref()?;
         puts_behind(scheduler, priority).then_some((&device.name, scheduler))

@@ -1,5 +1,6 @@
 //! The target is behind a network, and its round trip is most of an operation.
 
+use super::credit_throttle::is_paced_elsewhere;
 use super::prelude::*;
 use crate::stage_facts::ladder::MORE;
 use crate::stage_facts::links::{LeadsTo, that_stop_at};
@@ -45,7 +46,7 @@ fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
     let is_constant = floor_ns >= FLOOR_NS && share >= SHARE_MIN;
     unless(!is_constant || has_been_there_in_less(facts, sure, floor_ns))?;
     // Where something lets so many operations pass, one at a time wait for their turn.
-    unless(facts.is_paced_elsewhere(floor_ns) || facts.is_paced_elsewhere(mean_ns))?;
+    unless(is_paced_elsewhere(facts, floor_ns) || is_paced_elsewhere(facts, mean_ns))?;
     // What is in this machine is its own way there. A synced write of a local device is long for
     // another reason, and an arm and a platter take equally long for steps of one length.
     let flushed = facts.syncs_each() && facts.flushes().is_some();

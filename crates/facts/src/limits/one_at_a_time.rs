@@ -22,7 +22,7 @@ const MOST: f64 = 0.5;
 fn is_unknown(facts: &StageFacts<'_>) -> bool {
     let by_kernel = facts.in_order() && !facts.asks_direct() && !facts.syncs_each();
     let said = ["block_size", "queue_depth", "streams", "pattern"];
-    let said = said.iter().all(|key| facts.says(key));
+    let said = said.iter().all(|key| facts.stage.says(key));
     let no_blocks = facts.workload().block_size == 0;
     facts.imported() && (by_kernel || facts.flows() || !said || no_blocks)
 }

@@ -1,8 +1,8 @@
 //! The device stood still for a part of the time.
 
+use super::credit_throttle::cap;
 use super::prelude::*;
 use super::slow_requests;
-use crate::stage_facts::cap::Cap;
 use crate::stage_facts::gaps::Gaps;
 use crate::stage_facts::io_limit;
 use crate::stage_facts::write_back::DirtyWaiting;
@@ -38,7 +38,7 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
         && facts.trials().iter().any(|t| Stalls::is_most_of(t));
     unless(gaps.number == 0 || (gaps.number < 2 && !long) || share < DETAIL)?;
     // What pays out a budget, or holds back until a timer, leaves the device idle between.
-    unless(Cap::of(facts).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
+    unless(cap(facts).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
     // Silences in other work too are the device's; those of one stage may be its place.
     let elsewhere = Gaps::elsewhere(facts, DETAIL / 2.0);
     let regular = gaps.regular_s();

@@ -1,8 +1,7 @@
 //! The rate steps down after a while under load, and stays down.
 
-use super::credit_throttle::same_rate;
+use super::credit_throttle::{cap, same_rate};
 use super::prelude::*;
-use crate::stage_facts::cap::Cap;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "thermal-throttle",
@@ -17,7 +16,7 @@ pub(super) const LIMITER: Limiter = Limiter {
 const AT_WORK: f64 = 0.5;
 
 fn rate_falls_under_load(facts: &StageFacts<'_>) -> Option<Candidate> {
-    unless(Cap::of(facts).is_some())?;
+    unless(cap(facts).is_some())?;
     let found = stepped(facts).or_else(|| held_down(facts))?;
     unless(same_rate(facts).is_some())?;
     Some(found.planted(facts.run(), "[faults.heat]"))

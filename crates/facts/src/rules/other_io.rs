@@ -52,7 +52,7 @@ fn moved(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 
 /// Others had the journal of the filesystem committed while each write of a stage was synced.
 fn sync_much(facts: &StageFacts<'_>) -> Option<Seen> {
-    let commits = Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)?;
+    let commits = Commits::beside(facts.trials(), facts.run())?;
     let share = commits.others() as f64 / commits.all as f64;
     let lines = once(commits.said()).chain(neighbours::on_storage(facts.trials()));
     Some((share, lines.collect()))

@@ -25,10 +25,10 @@ fn stalls(facts: &StageFacts<'_>) -> Option<Seen> {
 fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let each = shown.facts().filter_map(StageStalls::of);
     let all = each.fold(Stalls::default(), |sum, of| sum.and(&of.all));
-    let is_shown = |stage: &Stage<'_>| shown.stages.iter().any(|known| known == stage.name);
-    let stages = || context.stages.iter().filter(|stage| is_shown(stage));
-    let held_ns: f64 = stages().map(held_ns).sum();
-    let excluded = stages().flat_map(|stage| {
+    let names = |facts: &StageFacts<'_>| shown.stages.iter().any(|one| one == facts.stage.name);
+    let stages = || context.facts().filter(names);
+    let held_ns: f64 = stages().map(|facts| held_ns(&facts)).sum();
+    let excluded = stages().map(|facts| facts.stage).flat_map(|stage| {
         let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
         long.map(|trial| format!("{} {}", stage.label(), trial.number))
     });

@@ -13,7 +13,6 @@ use super::overlay::{CLOSE, COARSE, Overlay, Pace};
 use super::processor;
 use crate::device_physics::no_drives;
 use crate::prelude::*;
-use crate::tested_claims::is_refuted;
 
 /// Operations at work, by the pace and the shortest latency, up to which the device idles.
 pub(crate) const AT_WORK: f64 = 0.5;
@@ -52,8 +51,6 @@ impl Cap {
     /// Of a stage; `None` where there is no exact pace, or where the device itself may
     /// keep it.
     pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
-        // Then the same intervals are something else's.
-        unless(is_refuted(facts, "credit-throttle"))?;
         let all = || facts.all().map(|stage| Pace::of(&stage)).collect();
         let paces: &Vec<Option<Pace>> = facts.context.paces.get_or_init(all);
         let is_own = |other: &StageFacts<'_>| std::ptr::eq(other.stage, facts.stage);
@@ -147,23 +144,6 @@ impl Cap {
         );
         let lines = [Some(pace), bunches, burst, idle, same, unknown];
         lines.into_iter().flatten().collect()
-    }
-}
-
-impl StageFacts<'_> {
-    /// Whether another stage of the run is held at a pace of which this is the turn of one
-    /// operation, nanoseconds: one at a time wait for it each time, and show nothing else.
-    pub(crate) fn is_paced_elsewhere(&self, turn_ns: f64) -> bool {
-        /// A part of the turn goes by before the next is asked for.
-        const ABOUT: f64 = 0.1;
-        self.others().any(|other| {
-            let held = || {
-                let exact = other.held_down()?.after;
-                exact.is_exact().then_some(exact.rate)
-            };
-            let pace = Cap::of(&other).map(|cap| cap.pace.per_s).or_else(held);
-            pace.is_some_and(|per_s| (turn_ns * per_s / 1e9 - 1.0).abs() <= ABOUT)
-        })
     }
 }
 

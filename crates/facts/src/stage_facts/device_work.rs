@@ -56,8 +56,7 @@ impl StageFacts<'_> {
     pub(crate) fn work_of(&self, name: &str) -> Option<DeviceWork> {
         let mut sum = DeviceWork::default();
         for trial in self.trials() {
-            let mut devices = trial.evidence.devices.iter();
-            let device = devices.find(|device| device.name == name)?;
+            let device = trial.evidence.device(name)?;
             sum.add(device);
             sum.busy_s += device.busy_ms as f64 / 1e3;
         }

@@ -298,9 +298,7 @@ fn is_alike(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
 /// and when to stop.
 fn differ_in_depth(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
     let cell = |facts: &StageFacts<'_>| {
-        let mut cells = facts.run().plan.stages.iter();
-        let of_stage = cells
-            .find(|cell| cell.name == facts.stage.name && cell.settings == *facts.stage.settings)?;
+        let of_stage = facts.planned()?;
         let mut workload = of_stage.workload.clone();
         (workload.queue_depth, workload.streams) = (1, 1);
         workload.stop = Stop::default();

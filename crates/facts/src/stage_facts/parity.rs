@@ -132,9 +132,9 @@ impl Cost {
 fn counted(facts: &StageFacts<'_>, array: &str) -> Option<(f64, String)> {
     let (mut above, mut below) = (0_u64, 0_u64);
     for trial in facts.trials() {
-        let devices = &trial.evidence.devices;
-        above += devices.iter().find(|d| d.name == array)?.writes;
-        let members = devices.iter().filter(|d| d.leaf && d.name != array);
+        above += trial.evidence.device(array)?.writes;
+        let leaves = trial.evidence.devices.iter().filter(|d| d.leaf);
+        let members = leaves.filter(|d| d.name != array);
         below += members.map(|d| d.reads + d.writes).sum::<u64>();
     }
     unless(above == 0 || below == 0 || !facts.only_writes())?;

@@ -187,12 +187,12 @@ const WAITED_OF_LOST: f64 = 0.5;
 /// little waits for a small part of what the others do.
 const OWN_WAITED_OF_LOST: f64 = 0.05;
 
-/// How sure it is the device's that lost so much of the time: likely where there were processors
-/// enough, possible where nobody looked. `None` where more wanted them than there were, so that
+/// Whether it is known of so much of the time that others on the processors did not lose it: there
+/// were processors enough in all trials. `None` where more wanted them than there were, so that
 /// others may have made it.
-pub(crate) fn not_of_others(facts: &StageFacts<'_>, lost_s: f64) -> Option<Confidence> {
+pub(crate) fn not_of_others(facts: &StageFacts<'_>, lost_s: f64) -> Option<bool> {
     if facts.run().target.kind == TargetKind::Simulated {
-        return Some(Likely);
+        return Some(true);
     }
     let own = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
     let own_s = facts.sum(|trial| Some(own(trial)))?;
@@ -201,5 +201,5 @@ pub(crate) fn not_of_others(facts: &StageFacts<'_>, lost_s: f64) -> Option<Confi
     let all_seen = facts.sum(pressure).is_some();
     let wanted =
         seen_s > WAITED_OF_LOST * lost_s || own_s > OWN_WAITED_OF_LOST * lost_s && !all_seen;
-    (!wanted).then(|| likely_if(all_seen))
+    (!wanted).then_some(all_seen)
 }

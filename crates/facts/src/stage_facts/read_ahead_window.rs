@@ -43,7 +43,7 @@ impl<'a> Window<'a> {
             device,
             bytes,
             request_bytes,
-            latency_ns: work.waited_s * 1e9 / work.requests,
+            latency_ns: work.each_ns(),
             in_flight_bytes,
             windows: in_flight_bytes / (unit * readers),
         })

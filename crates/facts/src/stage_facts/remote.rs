@@ -1,6 +1,7 @@
 //! Whether the target lies on another machine, and what its client counted of the way there.
 
 use super::StageFacts;
+use crate::budget::calls_of_data;
 use crate::layers::remote;
 use crate::prelude::*;
 use diskfacts_record::Transport;
@@ -49,15 +50,8 @@ impl StageFacts<'_> {
 
     /// What the NFS client counted of its calls for this operation, where the target lies on NFS.
     pub(crate) fn nfs_calls(&self) -> Option<String> {
-        let operation = self.workload().operation;
-        let of_trial = |trial: &Trial| {
-            let nfs = trial.evidence.nfs.as_ref()?;
-            let reads = nfs.reads.filter(|_| operation.reads());
-            let writes = nfs.writes.filter(|_| operation.writes());
-            Some(reads.into_iter().chain(writes))
-        };
-        let of_trials = self.trials().iter().filter_map(|trial| of_trial(trial));
-        let all: Vec<NfsCalls> = of_trials.flatten().collect();
+        let trials = self.trials().iter();
+        let all: Vec<NfsCalls> = trials.flat_map(|trial| calls_of_data(trial)).collect();
         let sum = |of: fn(&NfsCalls) -> u64| -> u64 { all.iter().map(of).sum() };
         let calls = sum(|one| one.calls);
         unless(calls == 0)?;

@@ -52,7 +52,15 @@ impl Slow {
     ) -> Option<Self> {
         let histogram = facts.histogram()?;
         let usual_ns = histogram.quantile(usual)? as f64;
-        let (number, excess_ns) = facts.beyond(limit_ns(usual_ns), usual_ns)?;
+        let limit_ns = limit_ns(usual_ns);
+        let (mut number, mut excess_ns) = (0, 0.0);
+        for (low, high, count) in histogram.buckets() {
+            let middle = low as f64 + (high - low) as f64 / 2.0;
+            if middle > limit_ns {
+                number += count;
+                excess_ns += (middle - usual_ns) * count as f64;
+            }
+        }
         let total_ns = histogram.mean()? * histogram.count() as f64;
         (number > 0 && total_ns > 0.0).then(|| Self {
             number,

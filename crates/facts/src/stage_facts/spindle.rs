@@ -3,6 +3,7 @@
 use super::StageFacts;
 use crate::prelude::*;
 use crate::revolution::{SPEEDS, Spindle, Turns, turn_ns, whole};
+use crate::stages::one_value;
 
 /// How near a wait must be to whole revolutions: drives keep their speed within 0.5 %, a
 /// percentile is known to 0.4 %. To it comes what the time of the bytes may be off.
@@ -44,9 +45,8 @@ impl Spindle {
 
 /// As each of the disks below states it.
 fn stated(facts: &StageFacts<'_>) -> Option<Spindle> {
-    let mut all = facts.leaves().map(|leaf| leaf.rpm);
-    let rpm = all.next()??;
-    all.all(|other| other == Some(rpm)).then(|| Spindle {
+    let rpm = one_value(facts.leaves().map(|leaf| leaf.rpm))??;
+    Some(Spindle {
         rpm,
         known: true,
         source: format!("The disk states {rpm} rpm."),

@@ -89,7 +89,7 @@ impl<'a> Splitting<'a> {
             piece_bytes,
             pieces,
             each_ns: facts.seconds() * 1e9 / work.requests,
-            bytes: work.bytes / work.requests,
+            bytes: work.each_bytes(),
         })
     }
 
@@ -138,7 +138,7 @@ impl<'a> Splitting<'a> {
             })
             .filter_map(|other| {
                 let work = other.device_work()?;
-                let bytes = work.bytes / work.requests;
+                let bytes = work.each_bytes();
                 let ns = other.seconds() * 1e9 / work.requests;
                 let fits = bytes * LARGER <= self.bytes && ns <= self.each_ns * FULL;
                 fits.then(|| (other.stage.label(), bytes, ns))

@@ -1,10 +1,8 @@
 //! Times in the middle of the trials of a stage in which nothing was completed.
 
 use super::StageFacts;
-use crate::blocked::Looks;
 use crate::prelude::{count, show_duration};
 use crate::processor_wait::ProcessorWait;
-use crate::stages::Stage;
 use crate::stalls::Stalls;
 use diskfacts_record::Trial;
 
@@ -63,9 +61,8 @@ impl<'a> StageStalls<'a> {
 
 /// Time for which the threads of a stage were blocked in front of their requests, as far as
 /// somebody looked, or waited for a processor, nanoseconds.
-pub(crate) fn held_ns(stage: &Stage<'_>) -> f64 {
-    let looks = Looks::of(stage.trials.iter().copied());
-    let blocked = looks.map_or(0.0, |looks| looks.share_of_all());
-    let waited = ProcessorWait::of(stage).map_or(0.0, |wait| wait.share);
-    (blocked + waited) * stage.seconds() * 1e9
+pub(crate) fn held_ns(facts: &StageFacts<'_>) -> f64 {
+    let blocked = facts.looks().map_or(0.0, |looks| looks.share_of_all());
+    let waited = ProcessorWait::of(facts.stage).map_or(0.0, |wait| wait.share);
+    (blocked + waited) * facts.seconds() * 1e9
 }

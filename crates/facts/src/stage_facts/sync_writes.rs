@@ -45,8 +45,7 @@ impl SyncWrites {
         let evidence = &trial.evidence;
         let stack = facts.stack();
         let top = stack.top()?;
-        let mut devices = evidence.devices.iter();
-        let counted = devices.find(|device| device.name == top.name)?;
+        let counted = evidence.device(&top.name)?;
         // Transactions of btrfs are not what its syncs write.
         let journal = evidence.journal.as_ref().filter(|one| one.kind != "btrfs");
         if journal.is_none() {

@@ -3,15 +3,11 @@
 
 use super::*;
 use crate::stopping;
+use crate::testing::normal;
 use diskfacts_plan::rng::Rng;
 
 /// Simulated samples of each kind.
 const SAMPLES: u32 = 1000;
-
-/// A standard normal value (Box and Muller, 1958).
-fn normal(rng: &mut Rng) -> f64 {
-    (-2.0 * rng.unit().ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
-}
 
 /// 2 % of noise around 100.
 fn noisy(rng: &mut Rng) -> f64 {

@@ -23,27 +23,27 @@ pub struct MedianInterval {
 /// 1999, section 3.2; Hahn and Meeker, "Statistical Intervals", 1991, section
 /// 5.2). `None` when even the range is not enough: at 95 % below 6 values.
 pub fn median_interval(n: usize, confidence: f64) -> Option<MedianInterval> {
+    let pairs = hold_with(n).take(n / 2).enumerate();
+    let (below, confidence) = pairs.take_while(|(_, with)| *with >= confidence).last()?;
+    Some(MedianInterval {
+        lower: below + 1,
+        upper: n - below,
+        confidence,
+    })
+}
+
+/// With what chance the ranks 1, 2, 3 and so on from either side hold the median of `n` values:
+/// those from rank k + 1 miss it when at most k values lie on one side.
+fn hold_with(n: usize) -> impl Iterator<Item = f64> {
     // The chance of exactly k below the median, as a logarithm, because 2^-n is
     // zero for a thousand trials.
     let mut ln_chance = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
-    let mut best = None;
-    for k in 0..n / 2 {
-        // The interval from rank k + 1 misses when at most k values lie on one
-        // side.
+    (0..n).map(move |k| {
         tail += ln_chance.exp();
-        let holds = 1.0 - 2.0 * tail;
-        if holds < confidence {
-            break;
-        }
-        best = Some(MedianInterval {
-            lower: k + 1,
-            upper: n - k,
-            confidence: holds,
-        });
         ln_chance += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
-    }
-    best
+        1.0 - 2.0 * tail
+    })
 }
 
 /// An interval of a median.
@@ -106,7 +106,7 @@ pub fn median_ci(values: &[f64], confidence: f64) -> Option<MedianCi> {
         });
     }
     // What the next ranks inside would hold it with.
-    let inside = inner_confidence(n, ranks.lower);
+    let inside = hold_with(n).nth(ranks.lower)?;
     let (size, rank) = (n as f64, ranks.lower as f64);
     let share = (ranks.confidence - confidence) / (ranks.confidence - inside);
     let weight = (size - rank) * share / (rank + (size - 2.0 * rank) * share);
@@ -118,18 +118,6 @@ pub fn median_ci(values: &[f64], confidence: f64) -> Option<MedianCi> {
         ],
         method: CiMethod::InterpolatedOrderStatistics,
     })
-}
-
-/// With what chance the ranks `below + 1` from either side hold the median of `n`
-/// values.
-fn inner_confidence(n: usize, below: usize) -> f64 {
-    let mut ln_chance = -(n as f64) * std::f64::consts::LN_2;
-    let mut tail = 0.0;
-    for k in 0..=below {
-        tail += ln_chance.exp();
-        ln_chance += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
-    }
-    1.0 - 2.0 * tail
 }
 
 #[cfg(test)]

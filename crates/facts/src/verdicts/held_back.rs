@@ -81,13 +81,10 @@ fn held_by_others(trial: &Trial, stack: &Stack) -> Option<f64> {
     if others.beside > 0 || (reads && others.read > 0) || (writes && others.written > 0) {
         return None;
     }
-    let busy_ms = |name: &str| {
-        let counted = trial.evidence.devices.iter().find(|d| d.name == name)?;
-        Some(counted.busy_ms)
-    };
     let mut all_ms = None;
     for device in roots(stack) {
-        all_ms = Some(all_ms.unwrap_or(0) + busy_ms(&device.name)?);
+        let counted = trial.evidence.device(&device.name)?;
+        all_ms = Some(all_ms.unwrap_or(0) + counted.busy_ms);
     }
     Some(all_ms? as f64 / 1e3)
 }

@@ -67,8 +67,31 @@ impl Revolution {
     /// What the small synced writes of a matrix wait for, where they stream no faster than so many
     /// disks that rotate do.
     pub(crate) fn of(matrix: &Matrix<'_>, disks: usize) -> Option<Self> {
-        let (_, rate) = matrix.streaming()?;
-        Self::of_matrix(matrix).filter(|_| rate <= disks as f64 * RATE_MAX)
+        let most = disks as f64 * RATE_MAX;
+        let (_, streaming) = matrix.streaming().filter(|(_, rate)| *rate <= most)?;
+        let wait = |cell: &Cell<'_>| cell.write_ns() - cell.block_size as f64 / streaming * 1e9;
+        let cells: Vec<&Cell<'_>> = matrix.small_synced().collect();
+        let waits: Vec<f64> = cells.iter().map(|cell| wait(cell)).collect();
+        let wait_ns = stats::median(&waits)?;
+        let alike: Vec<&Cell<'_>> = cells
+            .iter()
+            .zip(&waits)
+            .filter(|(_, wait)| (*wait / wait_ns - 1.0).abs() <= ALIKE)
+            .map(|(cell, _)| *cell)
+            .collect();
+        let sizes = rising(alike.iter().map(|cell| cell.block_size));
+        let enough = alike.len() >= CELLS_MIN
+            && sizes.len() >= SIZES_MIN
+            && alike.len() as f64 >= ALIKE_SHARE * cells.len() as f64;
+        let mut fits = whole(&SPEEDS, wait_ns, NEAR).into_iter();
+        let Turns { rpm, revolutions } = fits.next().filter(|_| enough)?;
+        Some(Self {
+            rpm,
+            revolutions,
+            wait_ns,
+            agree: (alike.len(), cells.len()),
+            others: fits.collect(),
+        })
     }
 
     /// Whether a wait is surely one of revolutions: no other speed fits, and the kernel can know
@@ -139,33 +162,6 @@ impl Revolution {
             format!("It could also be {revolutions} revolutions at {rpm} per minute.")
         }));
         said
-    }
-
-    fn of_matrix(matrix: &Matrix<'_>) -> Option<Self> {
-        let (_, streaming) = matrix.streaming()?;
-        let wait = |cell: &Cell<'_>| cell.write_ns() - cell.block_size as f64 / streaming * 1e9;
-        let cells: Vec<&Cell<'_>> = matrix.small_synced().collect();
-        let waits: Vec<f64> = cells.iter().map(|cell| wait(cell)).collect();
-        let wait_ns = stats::median(&waits)?;
-        let alike: Vec<&Cell<'_>> = cells
-            .iter()
-            .zip(&waits)
-            .filter(|(_, wait)| (*wait / wait_ns - 1.0).abs() <= ALIKE)
-            .map(|(cell, _)| *cell)
-            .collect();
-        let sizes = rising(alike.iter().map(|cell| cell.block_size));
-        let enough = alike.len() >= CELLS_MIN
-            && sizes.len() >= SIZES_MIN
-            && alike.len() as f64 >= ALIKE_SHARE * cells.len() as f64;
-        let mut fits = whole(&SPEEDS, wait_ns, NEAR).into_iter();
-        let Turns { rpm, revolutions } = fits.next().filter(|_| enough)?;
-        Some(Self {
-            rpm,
-            revolutions,
-            wait_ns,
-            agree: (alike.len(), cells.len()),
-            others: fits.collect(),
-        })
     }
 }
 
