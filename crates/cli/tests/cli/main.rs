@@ -31,6 +31,7 @@ mod folders;
 mod hosts_by_clock;
 mod hosts_by_mpi;
 mod hosts_by_mpi_layouts;
+mod hosts_by_mpi_refused;
 mod import_command;
 mod iostat_captured;
 mod iostat_command;
