@@ -1,12 +1,12 @@
 //! Causes that lie in a file or in how its filesystem is mounted, each beside the same
 //! without it. That they are so on a real kernel is tested with the program (`situations`).
 
-use super::host_tests::said;
+use super::host_tests::{of as of_stage, said};
 use super::*;
 use crate::limits;
 use crate::testing::{self, each};
 use diskfacts_plan::{CacheMode, SyncMode};
-use diskfacts_record::evidence::{ControlGroup, GroupMemory};
+use diskfacts_record::evidence::{ControlGroup, GroupMemory, WriteBack};
 use diskfacts_record::{ExtentMethod, Extents, Run, Trial, Unseen};
 
 const READ: &str = "random-read-qd1";
@@ -173,4 +173,51 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
     assert_eq!(limited(Some(1 << 30), 0.01, true), None);
     // What was never read into it.
     assert_eq!(limited(Some(64 << 20), 0.7, false), None);
+}
+
+/// Writes of btrfs with eight in flight and less than one at the device, in pages or past them.
+fn of_btrfs(in_pages: bool) -> Run {
+    let mut run = testing::healthy();
+    let filesystem = run.stack.filesystem.as_mut();
+    filesystem.expect("it has one").kind = "btrfs".to_owned();
+    each(&mut run, WRITE, |trial| {
+        trial.workload.queue_depth = 8;
+        trial.evidence.engine.mean_depth = 8.0;
+        let written = trial.evidence.issued.write_bytes;
+        let waited_ms = (trial.seconds * 800.0) as u64;
+        for device in &mut trial.evidence.devices {
+            device.write_ms = waited_ms;
+        }
+        trial.evidence.write_back = in_pages.then(|| WriteBack {
+            dirtied_bytes: written,
+            written_bytes: written,
+            ..WriteBack::default()
+        });
+        // Half of the time of one thread.
+        trial.cpu.system_ns_per_io = Some(5e8 / trial.iops);
+    });
+    let stages = run.plan.stages.iter_mut();
+    for stage in stages.filter(|stage| stage.name == WRITE) {
+        stage.workload.queue_depth = 8;
+    }
+    run
+}
+
+#[test]
+fn what_goes_through_pages_one_after_the_other_is_told_once() {
+    let (through_pages, one) = (direct_as_buffered::LIMITER.name, serialised::LIMITER.name);
+    let through = of_btrfs(true);
+    let claim = said(&through, WRITE, through_pages).expect("pages").claim;
+    assert!(
+        claim.contains("through the page cache, one after the other"),
+        "{claim}"
+    );
+    assert!(said(&through, WRITE, one).is_none());
+    let past = of_btrfs(false);
+    assert!(said(&past, WRITE, through_pages).is_none());
+    assert!(
+        said(&past, WRITE, one).is_some(),
+        "{:#?}",
+        of_stage(&past, WRITE)
+    );
 }

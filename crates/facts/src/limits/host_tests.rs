@@ -11,7 +11,7 @@ use diskfacts_record::evidence::{
 use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run};
 
 /// The limits of a stage.
-fn of(run: &Run, stage: &str) -> Vec<Limit> {
+pub(super) fn of(run: &Run, stage: &str) -> Vec<Limit> {
     let mut all = limits(run).into_iter();
     let found = all.find(|limits| limits.stage == stage);
     found.expect("a stage of the run").limits

@@ -4,6 +4,7 @@
 //! one after the other.
 
 use super::prelude::*;
+use crate::buffered_fallback;
 use crate::stage_facts::handed_on::OneByOne;
 use crate::stage_facts::ladder::MORE;
 
@@ -23,6 +24,8 @@ fn one_is_handed_on(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
     let kind = &facts.run().stack.filesystem.as_ref()?.kind;
     let found = OneByOne::of_filesystem(facts)?;
+    // One stream at a time through the page cache leaves one at the device: `direct-as-buffered`.
+    unless(facts.workload().streams <= 1 && buffered_fallback::of(facts).is_some())?;
     let (name, within, below) = (&found.device.name, found.within, found.below);
     let elsewhere = [
         Spent::Blocked,
