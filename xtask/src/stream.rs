@@ -13,6 +13,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long a program may say nothing. The slowest test takes some three minutes
 /// on a loaded machine.
 const SILENCE: Duration = Duration::from_mins(10);
+/// Lines that are read ahead of whoever takes them.
+const EVENTS: usize = 256;
 
 /// How a program ended.
 pub(crate) struct Ended {
@@ -70,7 +72,8 @@ fn run_with(
     // It holds our ends of the pipe for writing.
     drop(command);
     let process = child.id();
-    let (events, next) = mpsc::channel();
+    // Bounded: what says more than is taken waits for its reader.
+    let (events, next) = mpsc::sync_channel(EVENTS);
     let lines = events.clone();
     std::thread::spawn(move || send_lines(reader, &lines));
     std::thread::spawn(move || events.send(Event::Exit(child.wait())));
@@ -84,6 +87,10 @@ fn run_with(
     // How often something was ended since it said a line.
     let mut blows = 0;
     while ended.status.is_none() || ended.left_something_running {
+        // While lines come without a pause, none is missed at the deadline.
+        if ended.status.is_some() && Instant::now() >= deadline {
+            break;
+        }
         match next.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(Event::Line(line)) => {
                 show.write_all(&line)?;
@@ -126,7 +133,7 @@ fn run_with(
     Ok(ended)
 }
 
-fn send_lines(reader: PipeReader, lines: &mpsc::Sender<Event>) {
+fn send_lines(reader: PipeReader, lines: &mpsc::SyncSender<Event>) {
     let mut reader = BufReader::new(reader);
     loop {
         let mut line = Vec::new();
