@@ -48,7 +48,7 @@ const STEPS: [Step; 10] = [
     },
     Step {
         name: "endurance",
-        about: "runs killed at each step, throttled devices, the seeds cell by cell",
+        about: "runs killed at each step, throttled devices, the seeds cell by cell, the benchmarks in small",
         default: false,
         run: cargo::endurance,
     },

@@ -24,6 +24,9 @@ const ENDURANCE: [&str; 5] = [
     "import_command::a_document_larger_than_memory",
 ];
 
+/// The benchmarks, whose small modes run beside the tools that they are held against.
+const BENCH: &str = "diskfacts-bench";
+
 /// The crate by which hosts speak with each other.
 const GANG: &str = "diskfacts-gang";
 
@@ -55,6 +58,8 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         "--workspace",
         "--exclude",
         GANG,
+        "--exclude",
+        BENCH,
         "--locked",
         "--no-fail-fast",
         WHOLE,
@@ -108,7 +113,10 @@ pub(super) fn endurance(project: &Project) -> Result<Outcome, String> {
     ];
     let mut command = project.cargo(&[&target[..], &["--"], &ENDURANCE].concat());
     many_at_once(&mut command);
-    read_tests(command)
+    let long = read_tests(command)?;
+    let mut small = project.cargo(&["test", "--locked", "--no-fail-fast", "--package", BENCH]);
+    many_at_once(&mut small);
+    Ok(long.and(read_tests(small)?))
 }
 
 /// Fleets of each kind that are simulated: enough for the bounds that are held. The numbers of
