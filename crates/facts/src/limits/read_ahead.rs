@@ -38,6 +38,14 @@ const DEFAULT_BYTES: u64 = 128 << 10;
 
 fn window_is_too_small(facts: &StageFacts<'_>) -> Option<Candidate> {
     let window = Window::of(facts)?;
+    // One that holds what is read is not too small: no larger one has more to ask for.
+    let workload = facts.workload();
+    let left = facts
+        .run()
+        .target
+        .size_bytes
+        .saturating_sub(workload.offset);
+    unless(window.bytes >= workload.span.unwrap_or(left).min(left))?;
     unless(window.windows > WINDOWS || facts.busy()? < DEVICE_BUSY)?;
     let (share, confidence, by, possible) = gain(facts, &window)?;
     let needed = possible.map(|(rate, ns)| rate * ns / 1e9);

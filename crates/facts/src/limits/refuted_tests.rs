@@ -100,7 +100,13 @@ fn what_runs_beside_as_planned_is_the_limiter_with_what_it_costs_and_no_stall() 
 /// A reader through the page cache that does 1 GB/s where direct reads do 2, and whose
 /// processor takes so long for each of its operations.
 fn reads_ahead(cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
+    reads_ahead_in(testing::SIZE, cpu_ns, wait_ns)
+}
+
+/// The same of a target of so many bytes, with a window of 1 MiB.
+fn reads_ahead_in(size_bytes: u64, cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
     let mut run = testing::healthy();
+    run.target.size_bytes = size_bytes;
     for device in &mut run.stack.devices {
         device.read_ahead_bytes = Some(1 << 20);
     }
@@ -140,6 +146,13 @@ fn a_reader_that_copies_all_the_time_needs_no_larger_window() {
     );
     assert!(reads_ahead(130_000.0, 0.0).is_none());
     assert!(reads_ahead(80_000.0, 50_000.0).is_none());
+}
+
+/// Tried on a real kernel: a file of 8 MiB with a window of 8 MiB is read as fast with one of 16.
+#[test]
+fn a_window_that_holds_all_that_is_read_is_not_too_small() {
+    assert!(reads_ahead_in(1 << 20, 20_000.0, 0.0).is_none());
+    assert!(reads_ahead_in(2 << 20, 20_000.0, 0.0).is_some());
 }
 
 /// The rate of a stage doubles in the middle of its second trial.
