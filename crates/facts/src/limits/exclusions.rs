@@ -63,8 +63,8 @@ const TABLE: [(&str, &str, f64); 14] = [
     // What does not get to a device, or is held back on its way, does not fill it.
     (
         "device-parallelism",
-        "device-queue serialised slow-member credit-throttle cgroup-throttle cpu-generator \
-         cpu-kernel cpu-quota",
+        "device-queue serialised direct-as-buffered slow-member credit-throttle cgroup-throttle \
+         cpu-generator cpu-kernel cpu-quota",
         HALF,
     ),
     ("device-parallelism", "buffered-depth offered-load", 0.0),

@@ -175,8 +175,9 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
     assert_eq!(limited(Some(64 << 20), 0.7, false), None);
 }
 
-/// Writes of btrfs with eight in flight and less than one at the device, in pages or past them.
-fn of_btrfs(in_pages: bool) -> Run {
+/// Writes of btrfs with eight in flight and less than one at the device, in pages or past them. The
+/// kernel works for such a share of the time.
+fn of_btrfs(in_pages: bool, work: f64) -> Run {
     let mut run = testing::healthy();
     let filesystem = run.stack.filesystem.as_mut();
     filesystem.expect("it has one").kind = "btrfs".to_owned();
@@ -193,8 +194,7 @@ fn of_btrfs(in_pages: bool) -> Run {
             written_bytes: written,
             ..WriteBack::default()
         });
-        // Half of the time of one thread.
-        trial.cpu.system_ns_per_io = Some(5e8 / trial.iops);
+        trial.cpu.system_ns_per_io = Some(work * 1e9 / trial.iops);
     });
     let stages = run.plan.stages.iter_mut();
     for stage in stages.filter(|stage| stage.name == WRITE) {
@@ -206,14 +206,16 @@ fn of_btrfs(in_pages: bool) -> Run {
 #[test]
 fn what_goes_through_pages_one_after_the_other_is_told_once() {
     let (through_pages, one) = (direct_as_buffered::LIMITER.name, serialised::LIMITER.name);
-    let through = of_btrfs(true);
-    let claim = said(&through, WRITE, through_pages).expect("pages").claim;
-    assert!(
-        claim.contains("through the page cache, one after the other"),
-        "{claim}"
-    );
-    assert!(said(&through, WRITE, one).is_none());
-    let past = of_btrfs(false);
+    for work in [0.5, 0.05] {
+        let through = of_btrfs(true, work);
+        let limit = said(&through, WRITE, through_pages).expect("pages");
+        let told = "through the page cache, one after the other";
+        assert!(limit.claim.contains(told), "{limit:#?}");
+        // What one waits for the others, whose device is slow, is of the same cause.
+        assert!(limit.share.is_some_and(|share| share > 0.7), "{limit:#?}");
+        assert!(said(&through, WRITE, one).is_none());
+    }
+    let past = of_btrfs(false, 0.5);
     assert!(said(&past, WRITE, through_pages).is_none());
     assert!(
         said(&past, WRITE, one).is_some(),

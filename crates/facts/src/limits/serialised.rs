@@ -24,32 +24,19 @@ fn one_is_handed_on(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
     let kind = &facts.run().stack.filesystem.as_ref()?.kind;
     let found = OneByOne::of_filesystem(facts)?;
-    // One stream at a time through the page cache leaves one at the device: `direct-as-buffered`.
-    unless(facts.workload().streams <= 1 && buffered_fallback::of(facts).is_some())?;
-    let (name, within, below) = (&found.device.name, found.within, found.below);
-    let elsewhere = [
-        Spent::Blocked,
-        Spent::Admission,
-        Spent::Scheduler,
-        Spent::Processor,
-        Spent::Kernel,
-    ];
-    let waits = 1.0 - below / within - facts.spent(&elsewhere)?;
+    // Writes through the page cache leave one at the device, and are told as what they are.
+    unless(buffered_fallback::of(facts).is_some())?;
+    let waits = found.waits(facts)? - facts.spent(&[Spent::Kernel])?;
     unless(waits < Standing::CAUSE_MIN)?;
-    let [all, one] = [within, below].map(ratio);
-    let [asked, at_device] = [within, below].map(three_digits);
-    let line = format!(
-        "By the kernel's counters {at_device} requests were at {name} on average, of {asked} \
-         operations in flight."
-    );
-    let case = if kind == "btrfs" && facts.workload().operation.writes() {
-        "checksums"
-    } else {
-        "filesystem"
-    };
+    let name = &found.device.name;
+    let [all, one] = [found.within, found.below].map(ratio);
     let claim =
         format!("{kind} passes on one operation at a time: {all} are in flight, {one} at {name}.");
-    Some(cause(waits, Likely, claim).evidence([line]).case(case))
+    Some(
+        cause(waits, Likely, claim)
+            .evidence([found.counted()])
+            .case("filesystem"),
+    )
 }
 
 fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {

@@ -57,6 +57,28 @@ impl<'a> OneByOne<'a> {
         Self::with(facts, device, (facts.depth(), facts.ops()), &work)
     }
 
+    /// Share of an operation's time that it waits in the layer, for no other cause that is seen
+    /// than those before it.
+    pub(crate) fn waits(&self, facts: &StageFacts<'_>) -> Option<f64> {
+        let elsewhere = [
+            Spent::Blocked,
+            Spent::Admission,
+            Spent::Scheduler,
+            Spent::Processor,
+        ];
+        Some(1.0 - self.below / self.within - facts.spent(&elsewhere)?)
+    }
+
+    /// What of a filesystem's operations was counted below it.
+    pub(crate) fn counted(&self) -> String {
+        let [within, below] = [self.within, self.below].map(three_digits);
+        format!(
+            "By the kernel's counters {below} requests were at {} on average, of {within} \
+             operations in flight.",
+            self.device.name
+        )
+    }
+
     /// With so many in the layer on average, and so many in all.
     fn with(
         facts: &StageFacts<'_>,
