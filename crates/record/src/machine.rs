@@ -40,6 +40,17 @@ pub struct Machine {
     pub machine_id: Option<String>,
 }
 
+impl Machine {
+    /// Whether it is another than this, by its name or its id. Boots tell no machines apart: of
+    /// one, two may be known.
+    pub fn is_another(&self, than: &Self) -> bool {
+        let differ = |a: &Option<String>, b: &Option<String>| {
+            a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
+        };
+        differ(&self.host, &than.host) || differ(&self.machine_id, &than.machine_id)
+    }
+}
+
 /// Tells the ids of this program from those of others; drawn once, by chance.
 const APPLICATION: [u8; 16] = [
     0xea, 0x54, 0xf6, 0xba, 0x62, 0xcd, 0x4c, 0x8b, 0x99, 0xc1, 0x35, 0xc3, 0xbd, 0x0a, 0xe4, 0xea,

@@ -58,12 +58,7 @@ impl Parcel {
     /// others has no host that made it.
     pub(crate) fn beside(&self, known: &Kept) -> Option<Self> {
         let of_known: Run = serde_json::from_str(&known.document).ok()?;
-        let (own, other) = (&self.run.machine, &of_known.machine);
-        let differ = |a: &Option<String>, b: &Option<String>| {
-            a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
-        };
-        let is_another =
-            differ(&own.host, &other.host) || differ(&own.machine_id, &other.machine_id);
+        let is_another = self.run.machine.is_another(&of_known.machine);
         if !is_another || self.run.run.source.is_some() {
             return None;
         }

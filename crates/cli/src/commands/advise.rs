@@ -61,7 +61,10 @@ fn load(mut from: Named<'_>, names: &[String]) -> Result<Vec<Run>, Failure> {
     let mut runs: Vec<Run> = Vec::new();
     for name in names {
         for run in from.explained(name, NONE_YET)? {
-            if !runs.iter().any(|known| known.run.id == run.run.id) {
+            // Ids of earlier versions did not tell the hosts of a fleet apart.
+            let is_known =
+                |known: &Run| known.run.id == run.run.id && !known.machine.is_another(&run.machine);
+            if !runs.iter().any(is_known) {
                 runs.push(run);
             }
         }

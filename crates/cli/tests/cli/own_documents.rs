@@ -45,6 +45,29 @@ fn advice_takes_runs_in_files_beside_each_other() {
 }
 
 #[test]
+fn two_hosts_whose_runs_have_one_id_are_two() {
+    let (case, slow) = document("sim:hdd-7200-1tb");
+    let (_elsewhere, fast) = document("sim:nvme-consumer");
+    let of_host = |path: &PathBuf, host: &str| {
+        let text = std::fs::read_to_string(path).expect("the file");
+        let mut run: Value = serde_json::from_str(&text).expect("JSON");
+        run["run"]["id"] = "20260101-000000-00000001".into();
+        run["machine"]["host"] = host.into();
+        case.text_file(&format!("{host}.json"), &run.to_string())
+    };
+    let one = of_host(&slow, "one");
+    let other = of_host(&fast, "other");
+    let advise = |second: &PathBuf| {
+        let [first, second] = [&one, second].map(|path| path.to_str().expect("a path"));
+        case.run(["advise", first, second, "--weights", "seeks=1"])
+    };
+    advise(&other).expect_code(0).expect_stdout("nvme-consumer");
+    advise(&one)
+        .expect_code(2)
+        .expect_stderr("nothing to choose between");
+}
+
+#[test]
 fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
     let (case, file) = document("sim:ssd-sata");
     let file = file.to_str().expect("a path");
