@@ -95,7 +95,9 @@ pub(crate) fn is_refuted(facts: &StageFacts<'_>, limiter: &str) -> bool {
 pub(crate) fn gain<'a>(facts: &StageFacts<'a>, limiter: &str) -> Option<(&'a ClaimTest, Ratio)> {
     of_limiter(facts, limiter).find_map(|tested| {
         let held = tested.outcome() == TestOutcome::Held;
-        let of_more = tested.test.prediction.side == Side::AtLeast;
+        // Some predict that nothing is lost where something else is changed.
+        let predicted = &tested.test.prediction;
+        let of_more = predicted.side == Side::AtLeast && predicted.ratio > 1.0;
         Some((tested.test, tested.ratio.filter(|_| held && of_more)?))
     })
 }
@@ -276,6 +278,24 @@ mod tests {
         assert!(refuted.limits.iter().all(|limit| limit.limiter != *name));
         // The next takes its place.
         assert_eq!(refuted.limits.len() + 1, before.limits.len());
+    }
+
+    #[test]
+    fn a_test_that_nothing_is_lost_has_gained_nothing() {
+        let control = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
+        let slower = [970.0, 980.0, 960.0, 975.0, 965.0];
+        let faster = [2000.0, 2020.0, 1980.0, 2010.0, 1990.0];
+        let gain = |ratio, changed| {
+            let found = of(&tested(at_least(ratio), &control, changed));
+            assert_eq!(found.tested[0].outcome, TestOutcome::Held);
+            let limiter = &found.tested[0].limiter;
+            let limit = found.limits.iter().find(|limit| limit.limiter == *limiter);
+            let gain = limit.expect("it held").gain.clone();
+            gain.filter(|gain| gain.with.contains(PAIR.0))
+        };
+        assert_eq!(gain(0.9, &slower), None);
+        let times = gain(1.2, &faster).expect("twice the rate").times;
+        assert!((1.9..2.1).contains(&times), "{times}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ fn stepped(facts: &StageFacts<'_>, step: &Step) -> Option<Candidate> {
         facts,
         low.seconds * (1.0 - 1.0 / times),
     )?);
-    let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
+    let share = Some(step.lost()).filter(|share| *share > 0.0);
     let [from, to] = [before, after].map(|rate| facts.show_rate(rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
     let (times, explained) = (ratio(times), percent(step.explained));
@@ -175,6 +175,25 @@ mod tests {
         };
         assert!(in_flight(4).is_some());
         assert_eq!(in_flight(64), None);
+    }
+
+    #[test]
+    fn a_step_costs_as_much_of_the_time_as_it_lasted() {
+        let share = |from: u64| {
+            let mut run = run(READS, |at| {
+                let scatter = 95 + at * 37 % 11;
+                if at < from { 10 * scatter } else { 5 * scatter }
+            });
+            // No heat of flash explains it.
+            testing::rotating(&mut run);
+            let limit = said(&run, READS, LIMITER.name).expect("a step");
+            limit.share.expect("it lost some")
+        };
+        // Of 250 intervals.
+        for (from, expected) in [(125, 0.25), (200, 0.1)] {
+            let share = share(from);
+            assert!((share - expected).abs() < 0.03, "{from}: {share}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(super) fn new_places(facts: &StageFacts<'_>, part: f64, claim: String) -> Ca
     // waits for a processor to do it.
     let elsewhere = [
         Spent::Device,
+        Spent::BlockLayer,
+        Spent::Mapping,
         Spent::Scheduler,
         Spent::Admission,
         Spent::Flush,

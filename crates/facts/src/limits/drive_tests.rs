@@ -223,3 +223,65 @@ fn what_small_blocks_lose_is_laid_to_the_medium_where_the_cache_is_off() {
     }
     assert!(of(&fast).contains("a fixed cost of each command"));
 }
+
+#[test]
+fn writes_that_ask_to_pass_a_cache_do_not_say_that_it_is_off() {
+    let claim = |cache: &str| {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            (device.rotational, device.fua) = (Some(false), Some(true));
+            device.write_cache = Some(cache.into());
+        }
+        waits(&mut run, LOG, 4096, 300_000);
+        each(&mut run, LOG, |trial| {
+            trial.workload.sync = diskfacts_plan::SyncMode::ODsync;
+        });
+        let limit = said(&run, LOG, write_cache_off::LIMITER.name);
+        limit.expect("each write goes to the flash").claim
+    };
+    let (off, forced) = (claim("write through"), claim("write back"));
+    assert!(off.contains("cache is off"), "{off}");
+    assert!(!forced.contains("is off"), "{forced}");
+    assert!(
+        forced.contains("asks to pass the drive's cache"),
+        "{forced}"
+    );
+}
+
+#[test]
+fn in_a_partition_that_begins_within_a_sector_no_stage_writes_whole_ones() {
+    let share = |start_bytes: u64| {
+        let mut run = disk(16_700_000);
+        state(&mut run, 7200);
+        for device in &mut run.stack.devices {
+            (device.logical_sector_bytes, device.physical_sector_bytes) = (Some(512), Some(4096));
+            device.start_bytes = (device.name == "vda1").then_some(start_bytes);
+        }
+        waits(&mut run, LOG, 512, 16_700_000);
+        waits(&mut run, STREAM, 4096, 16_700_000);
+        let limit = said(&run, LOG, alignment::LIMITER.name);
+        limit.and_then(|limit| limit.share)
+    };
+    // Where the other writes whole sectors, reading parts of some costs nothing.
+    assert_eq!(share(1 << 20), None);
+    // Of two revolutions one is for reading.
+    let half = share(63 * 512).expect("a share");
+    assert!((0.45..0.55).contains(&half), "{half}");
+}
+
+#[test]
+fn a_wait_for_a_revolution_is_tested_by_what_it_leaves_to_larger_writes() {
+    let settled = |block_size: u64, bytes_ns: u64| {
+        let mut run = disk(8_333_333);
+        state(&mut run, 7200);
+        waits(&mut run, LOG, block_size, 8_333_333 + bytes_ns);
+        let limit = said(&run, LOG, rotation::LIMITER.name).expect("a revolution");
+        limit.experiment.prediction.expect("a test").ratio
+    };
+    // Half of the way from a quarter to all but the time of the bytes, 0.03 ms of 8.36.
+    let small = settled(4096, 30_000);
+    assert!((0.61..0.63).contains(&small), "{small}");
+    // 8.33 ms and 1.31 for the bytes, and four times these: 0.71 times as many.
+    let large = settled(128 << 10, 1_310_000);
+    assert!((0.46..0.5).contains(&large), "{large}");
+}

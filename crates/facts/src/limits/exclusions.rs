@@ -16,9 +16,9 @@ const HOLD_BACK: &str = "retries stall slow-requests slow-member thermal-throttl
                          request-splitting other-process cpu-generator cpu-kernel cpu-quota";
 
 /// Limiters that are not said of a stage of which one of these others is, where that accounts
-/// for so large a share of the time, or has a claim without a share. In the order in which they
-/// are applied: what is left out leaves nothing else out, so a limiter is decided on before
-/// those that it excludes.
+/// for so large a share of the time; without a share, where it may be the answer. In the order in
+/// which they are applied: what is left out leaves nothing else out, so a limiter is decided on
+/// before those that it excludes.
 const TABLE: [(&str, &str, f64); 14] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     ("retries", "other-process", OF_OTHERS),
@@ -51,7 +51,7 @@ const TABLE: [(&str, &str, f64); 14] = [
         "changed-speed",
         "write-cache thermal-throttle credit-throttle cgroup-throttle garbage-collection zone \
          other-process",
-        0.0,
+        WORTH_A_WORD,
     ),
     // What makes some operations wait is why they take longer than the others.
     (
@@ -87,7 +87,12 @@ fn is_in(names: &str, limiter: &str) -> bool {
 pub(super) fn apply(candidates: &mut Vec<(&Limiter, Candidate)>) {
     for (said, unless, least) in TABLE {
         let excludes = |(limiter, candidate): &(&Limiter, Candidate)| {
-            is_in(unless, limiter.name) && candidate.kind.share.unwrap_or(1.0) >= least
+            let kind = &candidate.kind;
+            let is_enough = match kind.share {
+                Some(share) => share >= least,
+                None => kind.standing != Standing::Beside,
+            };
+            is_in(unless, limiter.name) && is_enough
         };
         if candidates.iter().any(excludes) {
             candidates.retain(|(limiter, _)| limiter.name != said);
@@ -124,6 +129,31 @@ mod tests {
         assert_eq!(left(&["media-rate", still]), [still]);
         assert_eq!(left(&[heat, still]), [still]);
         assert_eq!(left(&[still, others]), [others]);
+    }
+
+    #[test]
+    fn what_is_not_the_answer_leaves_no_answer_out() {
+        let beside = |share| candidate(Standing::Beside, share, Confidence::Possible);
+        let names = |other: &str, share| {
+            let of = |name: &str| all().find(|limiter| limiter.name == name).expect("one");
+            let step = candidate(Standing::Cause, Some(0.5), Confidence::Likely);
+            let mut candidates = vec![
+                (of("changed-speed"), step),
+                (
+                    of("positioning"),
+                    candidate(Standing::Nature, Some(0.9), Confidence::Likely),
+                ),
+                (of(other), beside(share)),
+            ];
+            apply(&mut candidates);
+            candidates.len()
+        };
+        assert_eq!(names("zone", None), 3);
+        assert_eq!(names("write-cache-off", None), 3);
+        assert_eq!(names("other-process", Some(0.06)), 3);
+        // Of reads by others that take a good part of the time both may come.
+        assert_eq!(names("other-process", Some(0.2)), 2);
+        assert_eq!(names("other-process", Some(0.4)), 1);
     }
 
     #[test]

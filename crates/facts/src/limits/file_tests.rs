@@ -72,6 +72,27 @@ fn what_is_compressed_is_said_of_reads_and_what_is_shared_of_writes() {
 }
 
 #[test]
+fn what_the_device_takes_is_no_work_for_new_places_whoever_told_it() {
+    let share = |events: bool| {
+        let mut run = with_extents(0, 0, 100);
+        each(&mut run, WRITE, |trial| {
+            let (mean, ops) = (trial.latency_ns.mean.expect("latencies"), trial.ops);
+            for device in &mut trial.evidence.devices {
+                device.write_ms = (0.95 * mean * ops as f64 / 1e6) as u64;
+            }
+            if !events {
+                trial.evidence.bursts = None;
+            }
+        });
+        let limit = said(&run, WRITE, copy_on_write::LIMITER.name).expect("shared");
+        limit.share.expect("a budget")
+    };
+    for events in [true, false] {
+        assert!(share(events) < 0.2, "{events}: {}", share(events));
+    }
+}
+
+#[test]
 fn a_mount_that_syncs_is_named_for_writes_that_do_not_ask_for_it() {
     let mounted = |option: &str| {
         let mut run = testing::healthy();

@@ -7,8 +7,8 @@
 //! prediction is made only up to what some stage of the run shows the device to do: beyond that
 //! nobody knows what is next, and the share of the time is all that is said.
 
-use super::one_at_a_time;
 use super::prelude::*;
+use super::{interface, media_rate, one_at_a_time};
 use crate::stage_facts::ladder::Ladder;
 use crate::stage_facts::reference::most_iops;
 use crate::tested_claims::{self, Ratio};
@@ -27,7 +27,7 @@ pub(super) fn of(limiter: &str, facts: &StageFacts<'_>, candidate: &Candidate) -
     unless(facts.workload().rate.is_some() || candidate.kind.standing == Standing::NotTheDevice)?;
     by_test(limiter, facts)
         .or_else(|| by_depth(limiter, facts))
-        .or_else(|| by_time(facts, candidate))
+        .or_else(|| by_time(limiter, facts, candidate))
 }
 
 fn measured(with: String, times: f64, interval: [f64; 2]) -> Gain {
@@ -61,7 +61,9 @@ fn by_depth(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
 /// What follows from its share of the time. What the rate would be is one figure; how many
 /// times as high that is has the interval of the rate that was measured, or its range where
 /// the trials are too few for one.
-fn by_time(facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
+fn by_time(limiter: &str, facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
+    // Their share says how full the medium or the link is, and not of what part of the time.
+    unless([media_rate::LIMITER.name, interface::LIMITER.name].contains(&limiter))?;
     let is_load = candidate.kind.standing == Standing::Load;
     let share = candidate
         .kind
@@ -126,6 +128,20 @@ mod tests {
         run.plan.stages.retain(|stage| !is_deeper(&stage.name));
         let alone = limit(&run, QD1, one_at_a_time::LIMITER.name);
         assert_eq!(alone.gain, None, "nobody measured more in flight");
+    }
+
+    #[test]
+    fn how_full_a_medium_is_predicts_no_gain() {
+        let run = testing::healthy();
+        let context = crate::context::Context::new(&run);
+        let facts = context.facts().find(|facts| facts.stage.name == QD1);
+        let facts = facts.expect("the stage");
+        let candidate = Candidate::new(Standing::Nature, 0.05, Likely, "It is so.");
+        let gain = |limiter: &str| by_time(limiter, &facts, &candidate);
+        assert!(gain("positioning").is_some());
+        for full in [media_rate::LIMITER, interface::LIMITER] {
+            assert_eq!(gain(full.name), None);
+        }
     }
 
     /// Random writes at this rate on flash that cleans, where reads of the same size reach that one.

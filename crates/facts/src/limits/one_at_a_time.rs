@@ -34,7 +34,7 @@ fn has_room(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Confidence> {
     let takes_as_long = |other: Alone| ladder.own.usual_ns <= ROOM * other.usual_ns;
     match ladder.place() {
         Place::Room => Some(Certain),
-        Place::Deepest if ladder.own.depth <= 1.0 => Some(Likely),
+        Place::Deepest if ladder.own.depth <= 1.0 => Some(Possible),
         Place::Deepest => match fewer(facts, ladder) {
             Some(fewer) => takes_as_long(fewer).then_some(Likely),
             None => takes_as_long(alone(facts, ladder)?).then_some(Possible),

@@ -261,3 +261,38 @@ fn a_longer_queue_is_advised_where_a_queue_is_too_short_and_never_a_shorter_one(
     let limit = said(&run, QD32, device_queue::LIMITER.name).expect("64 of 128 get through");
     assert!(limit.remedy.contains("echo 128 >"), "{limit:#?}");
 }
+
+#[test]
+fn a_queue_of_requests_is_held_against_the_requests_of_operations() {
+    // 64 requests get through: 8 operations of 8 each.
+    let queue = |fewer: u32, gained: f64| {
+        let mut run = testing::healthy();
+        run.trials
+            .retain(|trial| [QD1, QD32].contains(&trial.stage.as_str()));
+        for device in &mut run.stack.devices {
+            device.queue_depth = (device.name == "vda").then_some(64);
+            device.max_request_bytes = Some(512);
+        }
+        for (stage, depth) in [(QD1, fewer), (QD32, 32)] {
+            each(&mut run, stage, |trial| {
+                trial.workload.queue_depth = depth;
+                trial.evidence.engine.mean_depth = f64::from(depth);
+            });
+        }
+        let rate = |run: &Run, stage: &str| {
+            let trial = run.trials.iter().find(|trial| trial.stage == stage);
+            trial.expect("a trial").iops
+        };
+        let times = gained * rate(&run, QD1) / rate(&run, QD32);
+        each(&mut run, QD32, |trial| testing::set_rate(trial, times));
+        said(&run, QD32, device_queue::LIMITER.name)
+    };
+    let limit = queue(1, 6.0).expect("eight times as many got through");
+    let times = |line: &String| line.contains("8 times as many got through");
+    assert!(limit.evidence.iter().any(times), "{limit:#?}");
+    // Of as many as get through nothing shows that the device was full.
+    assert!(
+        queue(16, 1.0).is_none(),
+        "nothing below the cap was measured"
+    );
+}

@@ -29,10 +29,12 @@ fn no_write_is_kept_back(facts: &StageFacts<'_>) -> Option<Candidate> {
     } else {
         String::new()
     };
-    let claim = format!(
-        "The drive's write cache is off, so each write goes to the {medium} before it is \
-         answered{of_time}."
-    );
+    let why = if writes.is_off {
+        "The drive's write cache is off, so each write"
+    } else {
+        "Each write asks to pass the drive's cache (O_DSYNC with FUA), and"
+    };
+    let claim = format!("{why} goes to the {medium} before it is answered{of_time}.");
     // Where each write is synced, a cache would have to be emptied each time. Flash that
     // survives a power cut says `write through` too, and answers from its memory.
     let of_use = (!facts.syncs_each() || (writes.is_forced && !turns))

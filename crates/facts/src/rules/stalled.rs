@@ -1,7 +1,7 @@
 //! Nothing was completed for a while in the middle of a trial.
 
 use super::prelude::*;
-use crate::stage_facts::stalled::{StageStalls, held_ns};
+use crate::stage_facts::stalled::{Held, StageStalls};
 use crate::stalls::Stalls;
 
 pub(super) const RULE: Rule = Rule {
@@ -23,12 +23,16 @@ fn stalls(facts: &StageFacts<'_>) -> Option<Seen> {
 }
 
 fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let each = shown.facts().filter_map(StageStalls::of);
-    let all = each.fold(Stalls::default(), |sum, of| sum.and(&of.all));
+    let each = shown
+        .facts()
+        .filter_map(|facts| Some((facts, StageStalls::of(facts)?)));
+    let each: Vec<_> = each.collect();
+    let all = each
+        .iter()
+        .fold(Stalls::default(), |sum, (_, of)| sum.and(&of.all));
     let names = |facts: &StageFacts<'_>| shown.stages.iter().any(|one| one == facts.stage.name);
-    let stages = || context.facts().filter(names);
-    let held_ns: f64 = stages().map(|facts| held_ns(&facts)).sum();
-    let excluded = stages().map(|facts| facts.stage).flat_map(|stage| {
+    let stages = context.facts().filter(names);
+    let excluded = stages.map(|facts| facts.stage).flat_map(|stage| {
         let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
         long.map(|trial| format!("{} {}", stage.label(), trial.number))
     });
@@ -47,19 +51,7 @@ fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let share = shown.most();
     let most = percent(share.min(1.0));
     let line = format!("Stalls make up to {most} of the time of a stage.");
-    let is_own = 2 * all.paused_ns >= all.total_ns;
-    let (who, remedy) = if is_own {
-        let who = "diskfacts was stopped, or the whole machine was";
-        (who, remedy(context.run, true))
-    } else if 2.0 * held_ns >= all.total_ns as f64 {
-        let who = "operations were held in front of the device, blocked in the kernel or without a \
-                   processor";
-        let remedy = "What limits the stage says by what or whom, and what to do.";
-        (who, remedy.to_owned())
-    } else {
-        let who = "the device, its link or the host stalled";
-        (who, remedy(context.run, false))
-    };
+    let (who, remedies) = by_whom(context.run, &each);
     let longest = show_duration(all.longest_ns);
     RULE.claim(format!(
         "Nothing was completed for up to {longest} in the middle of {}: {who}.",
@@ -68,7 +60,43 @@ fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .severity(warning_if(share > WARNING))
     .headline(format!("I/O stalled for up to {longest}"))
     .evidence(excluded.into_iter().chain(paused).chain([line]))
-    .remedy(remedy)
+    .remedy(remedies)
+}
+
+/// Who stalled them, of several that differ with their names, and what to do about it.
+fn by_whom(run: &Run, each: &[(&StageFacts<'_>, StageStalls<'_>)]) -> (String, String) {
+    let kinds = [Held::Stopped, Held::Before, Held::There].map(|kind| {
+        let of_kind = each.iter().filter(|(facts, of)| of.held(facts) == kind);
+        let labels = of_kind.map(|(facts, _)| facts.stage.label());
+        (kind, labels.collect::<Vec<_>>())
+    });
+    let some = || kinds.iter().filter(|(_, labels)| !labels.is_empty());
+    let is_one = some().count() == 1;
+    let who = some().map(|(kind, labels)| {
+        let who = match kind {
+            Held::Stopped => "diskfacts was stopped, or the whole machine was",
+            Held::Before => {
+                "operations were held in front of the device, blocked in the kernel or without a \
+                 processor"
+            }
+            Held::There => "the device, its link or the host stalled",
+        };
+        if is_one {
+            who.to_owned()
+        } else {
+            format!("{who} ({})", list(labels.iter().cloned()))
+        }
+    });
+    let remedies = some().map(|(kind, _)| match kind {
+        Held::Before => "What limits the stage says by what or whom, and what to do.".to_owned(),
+        Held::Stopped => remedy(run, true),
+        Held::There => remedy(run, false),
+    });
+    let [who, remedies] = [
+        who.collect::<Vec<_>>().join("; "),
+        remedies.collect::<Vec<_>>().join(" "),
+    ];
+    (who, remedies)
 }
 
 fn remedy(run: &Run, is_own: bool) -> String {
@@ -140,6 +168,56 @@ mod tests {
         assert!(claim.contains("held in front of the device"), "{claim}");
         let claim = sleeps_in("io_cqring_wait");
         assert!(claim.ends_with("or the host stalled."), "{claim}");
+    }
+
+    #[test]
+    fn what_a_machine_always_waits_for_does_not_hold_a_stall() {
+        let mut run = testing::healthy();
+        let wait = |trial: &mut diskfacts_record::Trial, share: f64| {
+            let time_ns = trial.seconds * 1e9 * f64::from(trial.evidence.engine.threads.max(1));
+            trial.cpu.wait_ns_per_io = Some(share * time_ns / trial.ops as f64);
+        };
+        let mut claim = |usual: f64, stalled: f64| {
+            each(&mut run, "random-read-qd32", |t| {
+                let is_stalled = t.number == 2;
+                wait(t, if is_stalled { stalled } else { usual });
+                if is_stalled {
+                    t.evidence.intervals.operations[20..25].fill(0);
+                }
+            });
+            only(&run, RULE.name).claim
+        };
+        for shares in [(0.0, 0.06), (0.18, 0.18)] {
+            let claim = claim(shares.0, shares.1);
+            assert!(claim.ends_with("or the host stalled."), "{claim}");
+        }
+        let claim = claim(0.05, 0.3);
+        assert!(claim.contains("held in front of the device"), "{claim}");
+    }
+
+    #[test]
+    fn stages_that_stalled_for_different_things_are_told_apart() {
+        let mut run = testing::healthy();
+        for (stage, paused) in [("random-read-qd32", true), ("random-read-qd1", false)] {
+            each(&mut run, stage, |t| {
+                let intervals = &mut t.evidence.intervals;
+                intervals.operations[20..35].fill(0);
+                let pause = diskfacts_record::evidence::Pause {
+                    begins_ns: 20 * intervals.length_ns,
+                    ns: 15 * intervals.length_ns,
+                };
+                t.evidence.engine.pauses = Some(if paused { vec![pause] } else { Vec::new() });
+            });
+        }
+        let findings = crate::findings(&run);
+        let found = findings.into_iter().find(|one| one.rule == RULE.name);
+        let claim = found.expect("stalls").claim;
+        for of in [
+            "the whole machine was (random-read-qd32)",
+            "or the host stalled (random-read-qd1)",
+        ] {
+            assert!(claim.contains(of), "{claim}");
+        }
     }
 
     #[test]

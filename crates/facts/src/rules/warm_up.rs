@@ -34,8 +34,15 @@ fn warmed_up(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let by = percent(shown.most());
     let moved = shown.facts().filter_map(|facts| first_moves(facts.stage));
     let moved = moved.fold(0.0, f64::max);
-    let trials = context.run.plan.trials.max(4);
-    let more = format!("set trials = {}", trials.saturating_mul(2));
+    let planned = context.run.plan.trials.max(4);
+    let more = format!("set trials = {}", planned.saturating_mul(2));
+    let fewest = shown.facts().map(|facts| facts.trials().len()).min();
+    let of = if moved > NOISE {
+        format!("It moves the median by {}.", percent(moved))
+    } else {
+        let trials = count(fewest.unwrap_or(0) as u64, "trial");
+        format!("The median is little moved by one of {trials}.")
+    };
     RULE.claim(format!(
         "The first trial of {} differs from all later ones, by up to {by}: the target had to warm \
          up, or had room that was used up.",
@@ -44,8 +51,7 @@ fn warmed_up(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .severity(warning_if(moved > NOISE))
     .headline(format!("the first trial differs by up to {by}"))
     .remedy(format!(
-        "The median is little moved by one of {}. To settle it, {}",
-        count(u64::from(trials), "trial"),
+        "{of} To settle it, {}",
         lower_first(&edit_plan(context.run, &more))
     ))
 }
@@ -75,6 +81,7 @@ mod tests {
             "{finding:?}"
         );
         assert!(finding.remedy.contains("trials = 10"), "{finding:?}");
+        assert!(finding.remedy.contains("by one of 5 trials"), "{finding:?}");
     }
 
     #[test]
@@ -85,6 +92,10 @@ mod tests {
         });
         let finding = of_rule(&run, RULE.name).expect("it stands apart");
         assert_eq!(finding.severity, Severity::Warning, "{finding:?}");
+        assert!(
+            finding.remedy.starts_with("It moves the median by 1"),
+            "{finding:?}"
+        );
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl ParityWrites {
         );
         let counted = counted(facts, &array.name);
         let seen = counted.as_ref().map(|(each, _)| *each);
-        let seen = seen.filter(|each| *each > SEEN);
+        unless(seen.is_some_and(|each| each <= SEEN))?;
         let lines = [by_level].into_iter().chain(counted.map(|(_, line)| line));
         Some(Self {
             each: seen.unwrap_or(writes * requests as f64 + (1.0 - writes)),
@@ -186,6 +186,31 @@ mod tests {
             let found = requests(&array(level, members), block_size);
             assert_eq!(found, Some(expected), "{level} of {members}, {block_size}");
         }
+    }
+
+    #[test]
+    fn members_that_did_one_request_a_write_show_no_penalty() {
+        let seen = |below: u64| {
+            let mut run = crate::testing::healthy();
+            let mut md = array("raid5", 4);
+            md.layout = Some("raid5".to_owned());
+            run.stack.devices.push(md);
+            crate::testing::each(&mut run, "random-write-qd1", |trial| {
+                let mut above = trial.evidence.devices[0].clone();
+                for device in &mut trial.evidence.devices {
+                    (device.reads, device.writes) = (0, if device.leaf { below } else { 0 });
+                }
+                (above.name, above.leaf, above.writes) = ("md0".to_owned(), false, 1000);
+                trial.evidence.devices.push(above);
+            });
+            let context = crate::context::Context::new(&run);
+            let facts = context
+                .facts()
+                .find(|facts| facts.stage.name == "random-write-qd1");
+            ParityWrites::of(&facts.expect("the stage")).map(|found| found.each)
+        };
+        assert_eq!(seen(4000), Some(4.0));
+        assert_eq!(seen(1000), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl PartSectors {
             let begins = partition_within(facts, bytes);
             let by_partition = begins.is_some();
             let line = begins.or_else(|| not_aligned(facts, bytes))?;
-            let (cost, shown) = cost(facts, bytes, facts.each_ns()?);
+            let (cost, shown) = cost(facts, bytes, by_partition, facts.each_ns()?);
             Some(Self {
                 bytes,
                 by_partition,
@@ -88,9 +88,15 @@ fn not_aligned(facts: &StageFacts<'_>, sector: u64) -> Option<String> {
 
 /// The share of a write's time that the reading costs, and what shows it: a stage that writes
 /// whole sectors, else the revolutions of each write. No share where nothing measured shows it.
-fn cost(facts: &StageFacts<'_>, sector: u64, each_ns: f64) -> (Option<f64>, Option<String>) {
+fn cost(
+    facts: &StageFacts<'_>,
+    sector: u64,
+    by_partition: bool,
+    each_ns: f64,
+) -> (Option<f64>, Option<String>) {
     let unseen = |why: &str| (None, Some(why.to_owned()));
-    if let Some((share, line)) = against_whole(facts, sector, each_ns) {
+    // In a partition that begins within a sector no stage writes whole ones.
+    if !by_partition && let Some((share, line)) = against_whole(facts, sector, each_ns) {
         return (Some(share), Some(line));
     }
     if facts.rotates() != Some(true) {

@@ -94,25 +94,25 @@ impl<'a> NarrowQueue<'a> {
             pieces,
             wanted,
             counted,
-            not_full: not_full(facts, cap)?,
+            not_full: not_full(facts, cap, pieces)?,
         })
     }
 }
 
-/// By which figures the device can do more than with so many in flight; of few that is so without
-/// any. `None` when it was full before.
-fn not_full(facts: &StageFacts<'_>, cap: f64) -> Option<Vec<String>> {
-    let own = facts.iops()?;
+/// By which figures the device can do more than with so many requests in flight, so many of each
+/// operation; of few that is so without any. `None` when it was full before.
+fn not_full(facts: &StageFacts<'_>, cap: f64, pieces: f64) -> Option<Vec<String>> {
+    let (own, through) = (facts.iops()?, cap / pieces);
     let below = facts
         .alike(Same::WORK)
-        .filter(|other| other.workload().rate.is_none() && other.depth() < 0.75 * cap)
+        .filter(|other| other.workload().rate.is_none() && other.depth() < 0.75 * through)
         .filter_map(|other| Some((other.depth().max(1.0), other.iops()?, other.stage.label())))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((depth, iops, label)) = below else {
         return (cap <= SMALL_CAP).then(Vec::new);
     };
     // With twice as many in flight, twice as many a second as long as the device has places free.
-    let (places, gained) = (cap / depth, own / iops);
+    let (places, gained) = (through / depth, own / iops);
     unless(gained - 1.0 < GAIN * (places - 1.0))?;
     let [depth, places, gained] = [depth, places, gained].map(ratio);
     let did = rate_digits(iops);

@@ -1,7 +1,8 @@
 //! Times in the middle of the trials of a stage in which nothing was completed.
 
 use super::StageFacts;
-use crate::prelude::{count, show_duration};
+use crate::blocked::Looks;
+use crate::prelude::{WORTH_A_WORD, count, show_duration};
 use crate::processor_wait::ProcessorWait;
 use crate::stalls::Stalls;
 use diskfacts_record::Trial;
@@ -16,8 +17,8 @@ const TURN_NS: u64 = 40_000_000;
 pub(crate) struct StageStalls<'a> {
     /// Those of all its trials.
     pub(crate) all: Stalls,
-    /// How many trials have any.
-    trials: u64,
+    /// The trials that have any.
+    trials: Vec<&'a Trial>,
     /// The trial that has the longest.
     worst: &'a Trial,
 }
@@ -28,10 +29,12 @@ impl<'a> StageStalls<'a> {
         let turns = facts.context.turning().next().is_some();
         let shortest_ns = if turns { TURN_NS } else { 0 };
         let mut all = Stalls::default();
-        let (mut trials, mut worst) = (0, None);
+        let (mut trials, mut worst) = (Vec::new(), None);
         for trial in facts.trials() {
             let here = Stalls::of(trial, shortest_ns);
-            trials += u64::from(here.number > 0);
+            if here.number > 0 {
+                trials.push(*trial);
+            }
             if here.longest_ns > all.longest_ns {
                 worst = Some(*trial);
             }
@@ -48,7 +51,10 @@ impl<'a> StageStalls<'a> {
             format!("; the slowest operation took {took}")
         });
         let grid_ns = worst.evidence.intervals.length_ns.max(1);
-        let (stalls, trials) = (count(all.number, "stall"), count(*trials, "trial"));
+        let (stalls, trials) = (
+            count(all.number, "stall"),
+            count(trials.len() as u64, "trial"),
+        );
         let intervals = count(all.longest_ns / grid_ns, "interval");
         let [total, longest, grid] = [all.total_ns, all.longest_ns, grid_ns].map(show_duration);
         format!(
@@ -59,10 +65,44 @@ impl<'a> StageStalls<'a> {
     }
 }
 
-/// Time for which the threads of a stage were blocked in front of their requests, as far as
-/// somebody looked, or waited for a processor, nanoseconds.
-pub(crate) fn held_ns(facts: &StageFacts<'_>) -> f64 {
-    let blocked = facts.looks().map_or(0.0, |looks| looks.share_of_all());
-    let waited = ProcessorWait::of(facts.stage).map_or(0.0, |wait| wait.share);
-    (blocked + waited) * facts.seconds() * 1e9
+/// Where the operations were meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The process that measures did not run.
+    Stopped,
+    /// In front of the device.
+    Before,
+    /// At the device, as far as is seen.
+    There,
+}
+
+impl StageStalls<'_> {
+    /// What the stage waited for in its stalls: what makes up half of their time.
+    pub(crate) fn held(&self, facts: &StageFacts<'_>) -> Held {
+        if 2 * self.all.paused_ns >= self.all.total_ns {
+            return Held::Stopped;
+        }
+        let is_stalled = |one: &Trial| self.trials.iter().any(|other| std::ptr::eq(*other, one));
+        let others = facts.trials().iter().copied();
+        let others: Vec<&Trial> = others.filter(|one| !is_stalled(one)).collect();
+        let here = held_share(&self.trials);
+        // What the other trials have of it too was not there because of a stall. Without any, as
+        // much as a small machine always has explains nothing.
+        let usual = held_share(&others);
+        let seconds: f64 = self.trials.iter().map(|trial| trial.seconds).sum();
+        let held_ns = (here - usual) * seconds * 1e9;
+        if here >= WORTH_A_WORD && 2.0 * held_ns >= self.all.total_ns as f64 {
+            Held::Before
+        } else {
+            Held::There
+        }
+    }
+}
+
+/// Share of the time for which the threads were blocked in front of their requests, as far as
+/// somebody looked, or waited for a processor.
+fn held_share(trials: &[&Trial]) -> f64 {
+    let blocked = Looks::of(trials.iter().copied()).map_or(0.0, |looks| looks.share_of_all());
+    let waited = ProcessorWait::of_trials(trials).map_or(0.0, |wait| wait.share);
+    blocked + waited
 }
