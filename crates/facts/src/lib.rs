@@ -73,6 +73,7 @@ mod prelude;
 mod processor_varies;
 mod processor_wait;
 pub mod read_ahead;
+mod resolution;
 mod revolution;
 mod rewrites;
 pub mod rules;

@@ -57,6 +57,7 @@ mod whole_revolutions;
 mod write_choice;
 mod zones;
 
+use crate::stage_facts::StageFacts;
 pub use rule::Rule;
 pub(crate) use rule::{Part, Shared};
 
@@ -64,6 +65,16 @@ pub(crate) use rule::{Part, Shared};
 /// earlier rules come first.
 pub fn all() -> &'static [Rule] {
     RULES
+}
+
+/// Whether what a rule finds is seen of this stage under these settings; of a rule that looks at the
+/// run as a whole nothing tells stages apart.
+pub(crate) fn sees(rule: &str, facts: &StageFacts<'_>) -> bool {
+    if rule == other_io::RULE.name {
+        return other_io::sees(facts);
+    }
+    let rule = all().iter().find(|one| one.name == rule);
+    rule.is_some_and(|rule| rule.sees(facts))
 }
 
 const RULES: &[Rule] = &[

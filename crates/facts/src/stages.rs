@@ -42,6 +42,11 @@ impl<'a> Stage<'a> {
         self.sound
     }
 
+    /// Whether nothing was done in any trial, and nothing failed.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.sound && self.trials.iter().all(|trial| trial.errors == 0)
+    }
+
     /// All trials, those that failed too.
     pub fn all_trials(&self) -> impl Iterator<Item = &'a Trial> {
         self.trials.iter().chain(&self.failed).copied()

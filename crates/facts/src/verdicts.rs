@@ -19,6 +19,7 @@ mod words;
 use crate::context::Context;
 use crate::layers;
 use crate::layers::SERVED_FROM_CACHE;
+use crate::rules;
 use crate::spread::NOISE;
 use crate::stage_facts::{StageFacts, cache_burst};
 use crate::stages::Stage;
@@ -137,10 +138,11 @@ fn judge(facts: &StageFacts<'_>, findings: &[Finding], needed: &Requirement) -> 
         return Judged::unknown(Some(words));
     }
     let outcome = figure.against(needed.limit);
+    let percentile = if measured.is_some() { "p99" } else { "p50" };
     let judged = |words| Judged {
         outcome,
         measured: Some(words),
-        in_short: in_short(figure.value, outcome, needed),
+        in_short: in_short(figure.value, percentile, outcome, needed),
     };
     let doubts: &[(&str, &str)] = match outcome {
         Outcome::Pass => FLATTERING,
@@ -153,6 +155,7 @@ fn judge(facts: &StageFacts<'_>, findings: &[Finding], needed: &Requirement) -> 
             finding.rule == rule
                 && finding.severity >= Severity::Warning
                 && finding.stages.iter().any(|name| name == facts.stage.name)
+                && rules::sees(rule, facts)
         })
     };
     let doubts: Vec<&(&str, &str)> = doubts.iter().filter(|(rule, _)| found(rule)).collect();
@@ -324,13 +327,17 @@ mod tests {
             });
             let all = verdicts(&run);
             let of_p99 = of(&all, "etcd")[0].clone();
-            (of_p99.outcome, of_p99.measured)
+            (of_p99.outcome, of_p99.measured, of_p99.in_short)
         };
-        let (long, words) = outcome(20_000_000);
+        let (long, words, short) = outcome(20_000_000);
+        assert_eq!(short, "p50 20 ms > 10 ms");
         assert_eq!(long, Outcome::Fail);
         let words = words.expect("it says so");
         assert!(words.contains("at least 20 ms, the median"), "{words}");
-        assert_eq!(outcome(5_000_000), (Outcome::Unmeasured, None));
+        assert_eq!(
+            outcome(5_000_000),
+            (Outcome::Unmeasured, None, String::new())
+        );
     }
 
     #[test]

@@ -42,6 +42,16 @@ pub(crate) struct Ratio {
     pub(crate) high: f64,
 }
 
+impl Measured {
+    /// The same where each value may be off by so much, on the logarithmic scale, as it was
+    /// printed or counted.
+    pub(crate) fn resolved_to(mut self, resolution: f64) -> Self {
+        self.low *= (-resolution).exp();
+        self.high *= resolution.exp();
+        self
+    }
+}
+
 impl Ratio {
     /// The values are independent, so the squares of what they may be off add up, in
     /// logarithms.
@@ -124,6 +134,19 @@ fn one(values: &[f64], logs: &[f64], spread: Option<f64>) -> Option<Measured> {
 mod tests {
     use super::*;
     use diskfacts_plan::rng::Rng;
+
+    #[test]
+    fn what_was_printed_in_three_digits_is_no_more_exact_than_these() {
+        let options = [vec![105.0, 105.0], vec![106.0, 106.0]];
+        let apart = |off: f64| {
+            let mut found = of(&options).into_iter().flatten();
+            let mut next = || found.next().expect("it was measured").resolved_to(off);
+            let (one, other) = (next(), next());
+            one.high < other.low
+        };
+        assert!(apart(0.0));
+        assert!(!apart(crate::resolution::of_digits(&options[0])));
+    }
 
     #[test]
     fn the_noise_of_all_options_is_that_of_each() {

@@ -3,6 +3,7 @@
 use super::cells::Cell;
 use super::dimension::{Dimension, Unit};
 use super::interval::{self, Measured};
+use crate::resolution;
 use std::collections::BTreeMap;
 
 /// One thing that could be chosen: a volume, a setting, a combination of settings.
@@ -258,21 +259,29 @@ fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
     wanted
         .into_iter()
         .map(|(dimension, unit)| {
-            let values: Vec<Vec<f64>> = taken
+            let (values, off): (Vec<Vec<f64>>, Vec<f64>) = taken
                 .iter()
                 .map(|cells| {
-                    let trials = cells.iter().flat_map(|cell| &cell.trials);
-                    trials
-                        // A rewrite is counted along the file for its rate only.
-                        .map(|trial| dimension.value(trial, unit))
-                        .collect()
+                    let trials = || cells.iter().flat_map(|cell| &cell.trials);
+                    // A rewrite is counted along the file for its rate only.
+                    let values = trials().map(|trial| dimension.value(trial, unit));
+                    let values: Vec<f64> = values.collect();
+                    let printed = trials().all(|trial| trial.line.is_some());
+                    let off = match unit {
+                        _ if printed => resolution::of_digits(&values),
+                        Unit::Nanoseconds => resolution::OF_BUCKETS,
+                        _ => 0.0,
+                    };
+                    (values, off)
                 })
-                .collect();
+                .unzip();
+            let measured = interval::of(&values).into_iter().zip(off);
+            let measured = measured.map(|(one, off)| Some(one?.resolved_to(off)));
             Test {
                 dimension,
                 stage: first.stage.to_owned(),
                 unit,
-                measured: interval::of(&values),
+                measured: measured.collect(),
                 lines: lines.clone(),
             }
         })

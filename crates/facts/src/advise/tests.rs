@@ -127,6 +127,24 @@ fn raid_6_is_for_reading_and_raid_10_for_writing_and_seeks_as_the_author_of_seed
 }
 
 #[test]
+fn an_order_is_as_certain_as_the_digits_of_its_document() {
+    let is_certain = |of_other: f64| {
+        let mut run = volumes();
+        run.trials
+            .retain(|trial| trial.stage == "get-block" && trial.settings["machine"] != "Raid6");
+        for (line, trial) in (1..).zip(&mut run.trials) {
+            trial.line = Some(line);
+            let is_other = trial.settings["machine"] == "Raid10";
+            trial.throughput_bytes_per_s = if is_other { of_other } else { 105e6 };
+        }
+        let advice = by(&[run], "seq-read=1");
+        order(&advice).iter().all(|(_, from, to)| from == to)
+    };
+    assert!(!is_certain(106e6));
+    assert!(is_certain(109e6));
+}
+
+#[test]
 fn without_weights_each_dimension_has_its_best() {
     let advice = advise(&[volumes()], None).expect("advice");
     let advised = &advice.groups[0];

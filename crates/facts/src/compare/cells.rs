@@ -17,7 +17,7 @@ pub(super) struct Cell<'a> {
     /// The runs that have valid trials of it, with these; at least one of each. Where no
     /// run has one, all of them, and nothing follows from them ([`Cell::is_sound`]).
     pub(super) runs: Vec<(&'a Run, Vec<&'a Trial>)>,
-    /// Trials that are left out because operations failed in them.
+    /// Trials that are left out because operations failed in them, or none completed.
     pub(super) excluded: Vec<&'a Trial>,
     sound: bool,
 }
@@ -33,7 +33,8 @@ impl<'a> Cell<'a> {
             .flat_map(|(_, trials)| trials.iter().copied())
     }
 
-    /// Whether its trials may be compared: operations failed in none of them.
+    /// Whether its trials may be compared: operations failed in none of them. Where nothing was
+    /// done in any, that is a rate of 0.
     pub(super) fn is_sound(&self) -> bool {
         self.sound
     }
@@ -46,7 +47,7 @@ impl<'a> Cell<'a> {
     /// Takes the trials that a run has of it.
     fn add(&mut self, run: &'a Run, stage: Stage<'a>) {
         self.excluded.extend(&stage.failed);
-        match (self.sound, stage.is_sound()) {
+        match (self.sound, stage.is_sound() || stage.is_idle()) {
             (true, false) => self.excluded.extend(stage.trials),
             (false, true) => {
                 let without = std::mem::take(&mut self.runs);

@@ -12,13 +12,9 @@
 
 use super::cells::{Cell, unit};
 use super::{QUANTILES, Tested};
-use crate::stats;
+use crate::{resolution, stats};
 use diskfacts_record::comparison::{Change, Difference, Unit};
 use diskfacts_record::{Packed, Trial};
-
-/// Buckets of a histogram are at most 1/128 of a value wide, and their middle
-/// stands for them.
-const RESOLUTION: f64 = 1.0 / 256.0;
 
 /// Every percentile that the operations of both sides support.
 pub(super) fn differences(a: &Cell<'_>, b: &Cell<'_>) -> Vec<Tested> {
@@ -29,7 +25,7 @@ pub(super) fn differences(a: &Cell<'_>, b: &Cell<'_>) -> Vec<Tested> {
     let of_quantile = |(measure, quantile)| -> Option<Tested> {
         let (of_a, of_b) = (a.observed(quantile)?, b.observed(quantile)?);
         let centre = stats::mean_difference(&of_a.pseudo, &of_b.pseudo)
-            .map(|centre| centre.resolved_to(2.0 * RESOLUTION));
+            .map(|centre| centre.resolved_to(2.0 * resolution::OF_BUCKETS));
         let apart = centre.map_or_else(
             || of_b.whole.ln() - of_a.whole.ln(),
             |centre| centre.estimate,

@@ -2,13 +2,9 @@
 
 use super::cells::{Cell, unit};
 use super::{Tested, observations};
-use crate::stats;
+use crate::{resolution, stats};
 use diskfacts_record::comparison::{Change, Difference, Measure, Unit};
 use diskfacts_record::{TargetKind, Trial};
-
-/// Digits that a rate of a document has at least: a program that prints `100`
-/// means three.
-const DIGITS_MIN: u32 = 3;
 
 fn of(trial: &Trial, measure: Measure) -> f64 {
     if measure == Measure::Iops {
@@ -145,15 +141,5 @@ fn resolution(cell: &Cell<'_>, rates: &[f64]) -> f64 {
     if !cell.runs.iter().all(|(run, _)| imported(run)) {
         return 0.0;
     }
-    // The place of the last digit as a power of ten: of 21.6 it is -1.
-    let last_place = |rate: &f64| -> Option<i32> {
-        let shortest = format!("{rate:e}");
-        let (digits, exponent) = shortest.split_once('e')?;
-        let digits = digits.chars().filter(char::is_ascii_digit).count();
-        let digits = i32::try_from(digits).ok()?.max(DIGITS_MIN.cast_signed());
-        Some(exponent.parse::<i32>().ok()? - digits + 1)
-    };
-    let place = rates.iter().filter_map(last_place).min();
-    let smallest = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    place.map_or(0.0, |place| -(-0.5 * 10_f64.powi(place) / smallest).ln_1p())
+    resolution::of_digits(rates)
 }

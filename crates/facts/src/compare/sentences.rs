@@ -3,6 +3,7 @@
 use super::QUANTILES;
 use super::cells::{Cell, Pair};
 use crate::words::{count, list};
+use diskfacts_record::Trial;
 use diskfacts_record::comparison::{
     Change, Comparison, Difference, Measure, Overall, Spread, StageComparison, Unit,
 };
@@ -102,15 +103,22 @@ pub(crate) fn stage(
 
 /// `; excluded: 1 trial with errors in A and 2 in B`, behind the sentence of a stage.
 pub(super) fn excluded(pair: &Pair<'_>) -> Option<String> {
-    let of = |cell: &Cell<'_>| cell.excluded.len() as u64;
-    let trials = |excluded: u64| format!("{} with errors", count(excluded, "trial"));
-    let which = match (of(&pair.a), of(&pair.b)) {
-        (0, 0) => return None,
-        (a, 0) => format!("{} in A", trials(a)),
-        (0, b) => format!("{} in B", trials(b)),
-        (a, b) => format!("{} in A and {b} in B", trials(a)),
-    };
-    Some(format!("; excluded: {which}"))
+    let failed = |trial: &Trial| trial.errors > 0;
+    let with_errors = excluded_of(pair, "with errors", failed);
+    let idle = excluded_of(pair, "in which nothing was done", |trial| !failed(trial));
+    let which: Vec<String> = with_errors.into_iter().chain(idle).collect();
+    (!which.is_empty()).then(|| format!("; excluded: {}", which.join(", ")))
+}
+
+fn excluded_of(pair: &Pair<'_>, why: &str, is: impl Fn(&Trial) -> bool) -> Option<String> {
+    let of = |cell: &Cell<'_>| cell.excluded.iter().filter(|trial| is(trial)).count() as u64;
+    let trials = |excluded: u64| format!("{} {why}", count(excluded, "trial"));
+    match (of(&pair.a), of(&pair.b)) {
+        (0, 0) => None,
+        (a, 0) => Some(format!("{} in A", trials(a))),
+        (0, b) => Some(format!("{} in B", trials(b))),
+        (a, b) => Some(format!("{} in A and {b} in B", trials(a))),
+    }
 }
 
 /// `the same within 2.1 %`, `slower by 3 to 8 %`, of one figure; empty where it is

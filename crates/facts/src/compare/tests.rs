@@ -321,6 +321,17 @@ fn trials_with_errors_are_in_no_figure_of_a_comparison_and_are_told() {
             .ends_with("; excluded: 1 trial with errors in B"),
         "{log:?}"
     );
+    let mut idle = a.clone();
+    each(&mut idle, "log-write", |trial| {
+        if trial.number == 2 {
+            (trial.ops, trial.bytes) = (0, 0);
+            set_rate(trial, 0.0);
+        }
+    });
+    let of_idle = of(&a, &idle);
+    let told = &stage(&of_idle, "log-write").statement;
+    let said = "; excluded: 1 trial in which nothing was done in B";
+    assert!(told.ends_with(said), "{told}");
     let of_errors = comparison.conditions.iter();
     let of_errors = of_errors.filter(|c| c.what == "failed operations");
     let told: Vec<_> = of_errors.map(|c| (&c.a[..], &c.b[..])).collect();
@@ -396,7 +407,11 @@ fn a_stage_with_another_name_is_found_by_its_workload() {
 fn zeros_and_what_is_no_number_give_no_nonsense() {
     let a = testing::healthy();
     let mut b = a.clone();
-    each(&mut b, "log-write", |trial| set_rate(trial, 0.0));
+    each(&mut b, "log-write", |trial| {
+        set_rate(trial, 0.0);
+        // As a trial is recorded in which nothing came back.
+        (trial.ops, trial.bytes) = (0, 0);
+    });
     let comparison = of(&a, &b);
     let stopped = stage(&comparison, "log-write");
     assert_eq!(

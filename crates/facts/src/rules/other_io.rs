@@ -33,6 +33,11 @@ fn check(context: &Context<'_>) -> Vec<Found> {
     moved.into_iter().chain(synced).collect()
 }
 
+/// Whether others moved bytes, or synced, beside this stage under these settings.
+pub(crate) fn sees(facts: &StageFacts<'_>) -> bool {
+    moved_by_others(facts).is_some() || sync_much(facts).is_some()
+}
+
 fn moved(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let most = shown.most();
     // 0.1 is a share, and 1850 no percentage that anybody reads.

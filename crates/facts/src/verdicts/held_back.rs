@@ -112,6 +112,32 @@ mod tests {
     }
 
     #[test]
+    fn others_beside_one_scheduler_are_no_excuse_under_the_other() {
+        let mut run: Run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            let beside = trial.number > 3;
+            let scheduler = if beside { "bfq" } else { "none" };
+            trial.settings = [("scheduler".to_owned(), scheduler.to_owned())].into();
+            set_latencies(trial, &[(90_000_000, 10)]);
+            trial.iops = 10.0;
+            for device in &mut trial.evidence.devices {
+                device.busy_ms = (1000.0 * trial.seconds) as u64;
+                device.read_bytes += if beside { 300 << 20 } else { 0 };
+            }
+        });
+        let all = crate::verdicts::verdicts(&run);
+        let outcome = |scheduler: &str| {
+            let is = |verdict: &&Verdict| {
+                let stage = verdict.stage.as_deref().unwrap_or("");
+                verdict.needed.contains("per second at least 50") && stage.contains(scheduler)
+            };
+            all.iter().find(is).expect("etcd's rate").outcome
+        };
+        assert_eq!(outcome("bfq"), Outcome::Unmeasured);
+        assert_eq!(outcome("none"), Outcome::Fail);
+    }
+
+    #[test]
     fn others_are_no_excuse_for_what_waited_in_front_of_the_device() {
         let failed = beside_others(300 << 20, 0, 300);
         assert_eq!(failed.outcome, Outcome::Fail, "{failed:?}");

@@ -39,8 +39,13 @@ pub(super) fn needed_words(needed: &Requirement) -> String {
 }
 
 /// `86.0 < 262 MB/s` of what is missed, `p99 9.8 ~ 10 ms` of what is close; nothing of what is
-/// met.
-pub(super) fn in_short(value: f64, outcome: Outcome, needed: &Requirement) -> String {
+/// met. The percentile is the one that was measured.
+pub(super) fn in_short(
+    value: f64,
+    percentile: &str,
+    outcome: Outcome,
+    needed: &Requirement,
+) -> String {
     let (sign, limit) = match (outcome, needed.limit) {
         (Outcome::Close, Limit::Below(limit) | Limit::AtLeast(limit)) => ("~", limit),
         (Outcome::Fail, Limit::Below(limit)) => (">", limit),
@@ -56,7 +61,7 @@ pub(super) fn in_short(value: f64, outcome: Outcome, needed: &Requirement) -> St
         Metric::Iops => format!("{} {sign} {}/s", three_digits(value), three_digits(limit)),
         Metric::LatencyP99 | Metric::LatencyMean => {
             let of = if needed.metric == Metric::LatencyP99 {
-                "p99"
+                percentile
             } else {
                 "mean"
             };
@@ -103,12 +108,18 @@ mod tests {
             ..crate::uses()[0].requirements[0]
         };
         let rate = needed(Metric::Throughput, Limit::AtLeast(262e6));
-        assert_eq!(in_short(86e6, Outcome::Fail, &rate), "86 < 262 MB/s");
-        assert_eq!(in_short(86e6, Outcome::Pass, &rate), "");
+        assert_eq!(in_short(86e6, "p99", Outcome::Fail, &rate), "86 < 262 MB/s");
+        assert_eq!(in_short(86e6, "p99", Outcome::Pass, &rate), "");
         let p99 = needed(Metric::LatencyP99, Limit::Below(10e6));
-        assert_eq!(in_short(1.83e7, Outcome::Fail, &p99), "p99 18.3 ms > 10 ms");
-        assert_eq!(in_short(9.8e6, Outcome::Close, &p99), "p99 9.8 ms ~ 10 ms");
+        assert_eq!(
+            in_short(1.83e7, "p99", Outcome::Fail, &p99),
+            "p99 18.3 ms > 10 ms"
+        );
+        assert_eq!(
+            in_short(9.8e6, "p99", Outcome::Close, &p99),
+            "p99 9.8 ms ~ 10 ms"
+        );
         let syncs = needed(Metric::Iops, Limit::AtLeast(50.0));
-        assert_eq!(in_short(8.94, Outcome::Fail, &syncs), "8.94 < 50/s");
+        assert_eq!(in_short(8.94, "p99", Outcome::Fail, &syncs), "8.94 < 50/s");
     }
 }
