@@ -214,8 +214,9 @@ fn measure(diskfacts: &Diskfacts, folder: &Path, hosts: usize) -> Result<u64> {
             }
         }
     };
+    // Each waits for its store to be on the disk, which all of them share here.
     std::thread::scope(|scope| {
-        for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
+        for _ in 0..4 * std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);
         }
     });
