@@ -12,6 +12,7 @@
 //! part is what a read of everything has there.
 
 mod groups;
+mod looks;
 mod pages;
 mod parts;
 mod runs;

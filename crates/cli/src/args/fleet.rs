@@ -48,11 +48,11 @@ pub(crate) struct FleetOddArgs {
     /// The folder of the fleet
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
-    /// Hold the suspects of the look before against what was measured last
+    /// Hold the suspects of the first look against the looks after it
     #[arg(long)]
     pub(crate) after_second_look: bool,
-    /// Only runs of this group
-    #[arg(long, value_name = "NAME", conflicts_with = "after_second_look")]
+    /// Only runs of this group; after a second look, the group that is the first
+    #[arg(long, value_name = "NAME")]
     pub(crate) group: Option<String>,
     /// How much slower than its peers a disk has to be to be odd
     #[arg(long, value_name = "PERCENT", value_parser = least, default_value = "10%")]

@@ -6,12 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Measures a simulated disk as this host does.
-fn measured(case: &Case, host: &str, disk: &Path, seed: u64) -> Result<(), Missing> {
-    measured_in("monday", case, host, disk, seed)
-}
-
-/// The same as one of this group.
+/// Measures a simulated disk as this host does, as one of this group.
 pub(crate) fn measured_in(
     group: &str,
     case: &Case,
@@ -45,7 +40,8 @@ pub(crate) fn measured_in(
     Ok(())
 }
 
-/// Twelve hosts, of which one has a disk whose flushes take half as long again.
+/// Hosts of which one has a disk whose flushes take half as long again, as the group `monday`, and
+/// `again` after the first look.
 fn fleet(case: &Case, hosts: &[usize], look: u64) -> Result<(), Missing> {
     let healthy = case.run(["sim", "ssd-sata"]).stdout;
     let slow = healthy.replacen("flush = \"3.2ms\"", "flush = \"4.8ms\"", 1);
@@ -54,7 +50,8 @@ fn fleet(case: &Case, hosts: &[usize], look: u64) -> Result<(), Missing> {
     let slow = case.text_file("slow.toml", &slow);
     for host in hosts {
         let disk = if *host == 7 { &slow } else { &healthy };
-        measured(
+        measured_in(
+            if look == 1 { "monday" } else { "again" },
             case,
             &format!("c{host:02}"),
             disk,
@@ -67,17 +64,64 @@ fn fleet(case: &Case, hosts: &[usize], look: u64) -> Result<(), Missing> {
 /// Lets all files say that their runs began on another day, so that what is measured now is a look
 /// at another time.
 fn of_long_ago(case: &Case) -> Result<(), Missing> {
+    began_on(case, "2026-01-01", results(case))
+}
+
+/// Lets these files say that their runs began on this day.
+fn began_on(case: &Case, day: &str, files: Vec<PathBuf>) -> Result<(), Missing> {
     let gzip = require_tool("gzip", "gzip")?;
-    let aged = r#""$2" -dc "$1" | sed -E 's/"started":"[0-9-]+T/"started":"2026-01-01T/' | "$2" > "$1.aged"
-                  mv "$1.aged" "$1""#;
-    for file in results(case) {
+    let aged = r#""$2" -dc "$1" | sed -E "s/\"started\":\"[0-9-]+T/\"started\":\"$3T/" > "$4"
+                  "$2" < "$4" > "$1""#;
+    for file in files {
         let sh = Program::new("sh")
             .args(["-ec", aged, "sh"])
             .arg(file)
-            .arg(&gzip);
+            .arg(&gzip)
+            .arg(day)
+            .arg(case.path("aged"));
         sh.run().expect_code(0);
     }
     Ok(())
+}
+
+/// One look of these hosts on this day, added.
+fn look_on(case: &Case, day: &str, hosts: &[usize], look: u64) -> Result<(), Missing> {
+    let before = results(case);
+    fleet(case, hosts, look)?;
+    let mut files = results(case);
+    files.retain(|file| !before.contains(file));
+    began_on(case, day, files)?;
+    added(case).expect_code(0);
+    Ok(())
+}
+
+/// The looks of the suspect that is slow, by the document of `fleet odd` with these words.
+fn looks_at_the_slow_disk(case: &Case, words: &[&str]) -> Value {
+    let document = json(&odd(case, words).expect_code(0).stdout);
+    let mut suspects = document["suspects"].as_array().expect("suspects").iter();
+    let slow = suspects.find(|s| s["host"] == "c07" && s["stage"] == "commit-latency");
+    let slow = slow.unwrap_or_else(|| panic!("{document:#}"));
+    assert_eq!(slow["outcome"], "odd", "{document:#}");
+    slow["looks"].clone()
+}
+
+#[test]
+fn a_third_look_counts_as_the_second_does() {
+    let case = Case::new();
+    let _ = case.folder("results");
+    let all: Vec<usize> = (1..=15).collect();
+    let some: Vec<usize> = (1..=10).collect();
+    or_skip!(look_on(&case, "2026-01-01", &all, 1));
+    or_skip!(look_on(&case, "2026-01-02", &some, 2));
+    or_skip!(look_on(&case, "2026-01-03", &some, 3));
+    let words = ["--after-second-look", "--json"];
+    assert_eq!(looks_at_the_slow_disk(&case, &words), 3);
+    // The group says which look is the first.
+    let of_group = [&words[..], &["--group", "monday"]].concat();
+    assert_eq!(looks_at_the_slow_disk(&case, &of_group), 3);
+    odd(&case, &["--after-second-look", "--group", "again"])
+        .expect_code(2)
+        .expect_stderr("began after those of the group 'again'");
 }
 
 /// Adds all files that there are.

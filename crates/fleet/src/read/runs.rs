@@ -1,6 +1,7 @@
 //! Which runs there are, without their trials.
 
 use super::groups::moment;
+use super::looks;
 use super::parts::{self, Part};
 use super::spans::{Column, are_same, stretches};
 use super::table::File;
@@ -209,9 +210,19 @@ impl Runs {
         self.numbers.keys().map(String::as_str).collect()
     }
 
-    /// When they began, seconds since 1970, UTC, each moment once.
-    pub fn moments(&self) -> BTreeSet<i64> {
-        self.each().map(|(_, _, known)| known.started_s).collect()
+    /// When the last of them began, seconds since 1970, UTC.
+    pub fn last_s(&self) -> Option<i64> {
+        self.each().map(|(_, _, known)| known.started_s).max()
+    }
+
+    /// When the later looks began, seconds since 1970, UTC, where pauses of `apart_s` seconds part
+    /// looks; `None` where there is one look alone. They are the last look, and those right before
+    /// it that measured the same disks, a part of the fleet, too.
+    pub fn later_from(&self, apart_s: i64) -> Option<i64> {
+        let runs = self.each().map(|(disk, _, of)| (of.started_s, disk));
+        let mut runs: Vec<(i64, u32)> = runs.collect();
+        runs.sort_unstable();
+        looks::later_from(&runs, apart_s)
     }
 
     fn each(&self) -> impl Iterator<Item = (u32, &str, Known)> {

@@ -9,7 +9,7 @@ use crate::storing::quoted;
 use diskfacts_facts::fleet::{
     Options, Outcome, Screen, SecondLook, Verdict, screen, second_look, verdict,
 };
-use diskfacts_fleet::Fleet;
+use diskfacts_fleet::{Chosen, Fleet, Runs};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
 use std::collections::BTreeSet;
@@ -40,16 +40,9 @@ pub(super) fn run(args: &FleetOddArgs, common: &Common) -> Result<Exit, Failure>
         Ok(screen)
     };
     if args.after_second_look {
-        let Some(from_s) = last_look(&runs.moments(), options.apart_s) else {
-            return Err(Failure::wrong_call(format!(
-                "there is one look at this fleet so far: no two of its runs began more than \
-                 --apart from each other. `diskfacts fleet odd {0} --hosts` names who is to be \
-                 measured again; add these runs, and ask again",
-                quoted(&args.folder.display().to_string())
-            )));
-        };
+        let (from_s, later) = later(args, &fleet, &runs, options.apart_s)?;
         let screen = screened(Some(from_s))?;
-        let later = fleet.samples(&runs.since(from_s), None).map_err(failure)?;
+        let later = fleet.samples(&later, None).map_err(failure)?;
         let verdict = verdict(&screen, &later);
         let again = undecided(&screen, &verdict);
         return told(args, &screen, Some(&verdict), &again, common);
@@ -82,15 +75,22 @@ fn told(
     }
     let look = look::of_stdout(common.color);
     let folder = quoted(&args.folder.display().to_string());
+    let mut odd = format!("diskfacts fleet odd {folder}");
+    if let Some(group) = &args.group {
+        odd += &format!(" --group {}", quoted(group));
+    }
+    let after = format!("{odd} --after-second-look");
     let mut closing = Closing::default();
     if !again.members.is_empty() {
+        // Whom a verdict left undecided is measured once more.
+        let of_this = if verdict.is_some() { &after } else { &odd };
         closing.next = vec![
             (
-                format!("diskfacts fleet odd {folder} --hosts"),
+                format!("{of_this} --hosts"),
                 "these hosts, one a line".to_owned(),
             ),
             (
-                format!("diskfacts fleet odd {folder} --after-second-look"),
+                after.clone(),
                 "when they are measured again and added".to_owned(),
             ),
         ];
@@ -102,12 +102,36 @@ fn told(
     Ok(Exit::Done)
 }
 
-/// When the first run began after the last pause in which nobody began one.
-fn last_look(moments: &BTreeSet<i64>, apart_s: i64) -> Option<i64> {
-    let later = moments.iter().rev();
-    let mut pairs = later.clone().skip(1).zip(later);
-    let (_, from_s) = pairs.find(|(before, after)| **after - **before >= apart_s)?;
-    Some(*from_s)
+/// When the later looks begin, and their runs.
+fn later(
+    args: &FleetOddArgs,
+    fleet: &Fleet,
+    of_group: &Runs,
+    apart_s: i64,
+) -> Result<(i64, Chosen), Failure> {
+    let folder = quoted(&args.folder.display().to_string());
+    let Some(group) = &args.group else {
+        let from_s = of_group.later_from(apart_s).ok_or_else(|| {
+            Failure::wrong_call(format!(
+                "there is one look at this fleet so far: no two of its runs began more than \
+                 --apart from each other. `diskfacts fleet odd {folder} --hosts` names who is to \
+                 be measured again; add these runs, and ask again"
+            ))
+        })?;
+        return Ok((from_s, of_group.since(from_s)));
+    };
+    // The first look is this group, and a later one whatever began behind it.
+    let all = fleet.runs(None).map_err(failure)?;
+    let from_s = of_group.last_s().map_or(i64::MIN, |s| s.saturating_add(1));
+    if all.last_s() < Some(from_s) {
+        return Err(Failure::wrong_call(format!(
+            "no run of this fleet began after those of the group '{group}'. `diskfacts fleet odd \
+             {folder} --group {} --hosts` names who is to be measured again; add these runs, and \
+             ask again",
+            quoted(group)
+        )));
+    }
+    Ok((from_s, all.since(from_s)))
 }
 
 /// Who is to be measured once more: the suspects that are not decided, and peers of theirs.
