@@ -116,6 +116,10 @@ fn a_third_look_counts_as_the_second_does() {
     or_skip!(look_on(&case, "2026-01-03", &some, 3));
     let words = ["--after-second-look", "--json"];
     assert_eq!(looks_at_the_slow_disk(&case, &words), 3);
+    // A fourth would be at another time than the third, 2026-01-03, and not at one that is over.
+    let document = json(&odd(&case, &words).expect_code(0).stdout);
+    let not_before_s = document["second_look"]["not_before_s"].as_i64();
+    assert!(not_before_s >= Some(1_767_398_400 + 3600), "{document:#}");
     // The group says which look is the first.
     let of_group = [&words[..], &["--group", "monday"]].concat();
     assert_eq!(looks_at_the_slow_disk(&case, &of_group), 3);

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure, clean};
 use crate::look;
 use crate::storing::quoted;
 use diskfacts_facts::fleet::{
-    Options, Outcome, Screen, SecondLook, Verdict, screen, second_look, verdict,
+    Options, Screen, SecondLook, Verdict, look_once_more, screen, second_look, verdict,
 };
 use diskfacts_fleet::{Chosen, Fleet, Runs};
 use diskfacts_report::text::Closing;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &FleetOddArgs, common: &Common) -> Result<Exit, Failure>
         let screen = screened(Some(from_s))?;
         let later = fleet.samples(&later, None).map_err(failure)?;
         let verdict = verdict(&screen, &later);
-        let again = undecided(&screen, &verdict);
+        let again = look_once_more(&screen, &verdict, SEED);
         return told(args, &screen, Some(&verdict), &again, common);
     }
     let screen = screened(None)?;
@@ -132,19 +132,4 @@ fn later(
         )));
     }
     Ok((from_s, all.since(from_s)))
-}
-
-/// Who is to be measured once more: the suspects that are not decided, and peers of theirs.
-fn undecided(screen: &Screen, verdict: &Verdict) -> SecondLook {
-    let mut left = screen.clone();
-    let judged = verdict.judged.iter();
-    let undecided: BTreeSet<usize> = judged
-        .filter(|judged| matches!(judged.outcome, Outcome::Undecided(_)))
-        .map(|judged| judged.suspect)
-        .collect();
-    left.suspects = undecided
-        .into_iter()
-        .filter_map(|at| screen.suspects.get(at).cloned())
-        .collect();
-    second_look(&left, SEED)
 }
