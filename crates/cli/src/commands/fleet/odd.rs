@@ -75,10 +75,9 @@ fn told(
     }
     let look = look::of_stdout(common.color);
     let folder = quoted(&args.folder.display().to_string());
-    let mut odd = format!("diskfacts fleet odd {folder}");
-    if let Some(group) = &args.group {
-        odd += &format!(" --group {}", quoted(group));
-    }
+    let group = args.group.as_ref();
+    let group = group.map_or_else(String::new, |group| format!(" --group {}", quoted(group)));
+    let odd = format!("diskfacts fleet odd {folder}{group}");
     let after = format!("{odd} --after-second-look");
     let mut closing = Closing::default();
     if !again.members.is_empty() {
