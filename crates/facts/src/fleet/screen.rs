@@ -194,13 +194,11 @@ pub fn screen(samples: &[Sample], options: &Options) -> Screen {
         let (enough, few): (Vec<_>, Vec<_>) = group
             .iter()
             .partition(|stage| stage.values.len() > options.peers_min);
-        too_few.extend(few.iter().map(|stage| TooFew {
-            peers: Arc::clone(stage.peers),
-            stage: stage.stage.to_owned(),
-            members: stage.values.iter().map(|v| v.member.clone()).collect(),
-        }));
+        too_few.extend(few.iter().map(|stage| too_few_of(stage, &stage.values)));
         for (stage, kinds) in enough.iter().zip(kinds(&enough, options)) {
-            cells.extend(cells_of(stage, &kinds, options));
+            let (of_kinds, few) = cells_of(stage, &kinds, options);
+            cells.extend(of_kinds);
+            too_few.extend(few);
         }
     }
     let is_claimed = |peers: &Peers| cells.iter().any(|cell| *cell.peers == *peers);
@@ -232,7 +230,8 @@ fn kinds(stages: &[&StageOfPeers<'_>], options: &Options) -> Vec<Kinds> {
             let hours: Vec<i64> = values().map(|v| v.started_s.div_euclid(3600)).collect();
             StageKinds {
                 members: values().map(|v| number[&v.member]).collect(),
-                kinds: Kinds::of(&slowness, &hours, options.peers_min),
+                // A disk and its peers.
+                kinds: Kinds::of(&slowness, &hours, options.peers_min + 1),
                 slowness,
             }
         })
@@ -241,12 +240,31 @@ fn kinds(stages: &[&StageOfPeers<'_>], options: &Options) -> Vec<Kinds> {
     found.into_iter().map(|stage| stage.kinds).collect()
 }
 
-/// A cell for each kind of the disks in a stage.
-fn cells_of(stage: &StageOfPeers<'_>, kinds: &Kinds, options: &Options) -> Vec<Cell> {
-    let of_kind = |kind: usize| {
+/// These disks, which are too few for a claim.
+fn too_few_of(stage: &StageOfPeers<'_>, values: &[Value]) -> TooFew {
+    TooFew {
+        peers: Arc::clone(stage.peers),
+        stage: stage.stage.to_owned(),
+        members: values.iter().map(|value| value.member.clone()).collect(),
+    }
+}
+
+/// A cell for each kind of the disks in a stage, and the kinds that are too few: where stages agree on
+/// who is of which, one may have fewer than it had by itself.
+fn cells_of(
+    stage: &StageOfPeers<'_>,
+    kinds: &Kinds,
+    options: &Options,
+) -> (Vec<Cell>, Vec<TooFew>) {
+    let mut few = Vec::new();
+    let mut of_kind = |kind: usize| {
         let values = stage.values.iter().zip(&kinds.of);
         let of_kind = values.filter(|(_, of)| **of == kind);
         let mut values: Vec<Value> = of_kind.map(|(value, _)| value.clone()).collect();
+        if values.len() <= options.peers_min {
+            few.push(too_few_of(stage, &values));
+            return None;
+        }
         let at = |value: &Value| {
             let slowness = cells::slowness(stage.measure, value.median);
             (value.started_s, slowness)
@@ -272,7 +290,9 @@ fn cells_of(stage: &StageOfPeers<'_>, kinds: &Kinds, options: &Options) -> Vec<C
             values,
         })
     };
-    (0..kinds.number).filter_map(of_kind).collect()
+    let cells = (0..kinds.number).filter_map(&mut of_kind).collect();
+    few.retain(|few| !few.members.is_empty());
+    (cells, few)
 }
 
 /// Who is slower than its peers, the worst first; of equals the first in the order of the cells.

@@ -297,3 +297,50 @@ fn the_second_look_has_the_suspects_and_twenty_peers_by_the_seed() {
     let none = look(&fleet(100, 0, &[]));
     assert!(second_look(&none, 5).members.is_empty());
 }
+
+/// Forty disks in three stages, of which eight are of another generation, and one more is slow in
+/// all stages alike.
+fn eight_of_another_generation() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for (stage, of_generation) in [0.3_f64, 0.4, 0.35].into_iter().enumerate() {
+        let of = |host: usize| {
+            let slower = match host {
+                0..8 => of_generation,
+                8 => 0.42,
+                _ => 0.0,
+            };
+            let trials = [wobble(host) * (-slower).exp(); 5];
+            let mut sample = sample(host, signed(host), &trials);
+            sample.stage = format!("stage-{stage}");
+            sample
+        };
+        samples.extend((0..40).map(of));
+    }
+    samples
+}
+
+#[test]
+fn a_kind_of_eight_disks_has_seven_peers_each_and_is_not_judged() {
+    // As the stages see it, the kinds have nine disks; by its pattern one of these is of the others.
+    let screen = look(&eight_of_another_generation());
+    assert_eq!(screen.cells.len(), 3);
+    assert!(screen.cells.iter().all(|cell| cell.values.len() == 32));
+    assert_eq!(screen.too_few.len(), 3);
+    for few in &screen.too_few {
+        let hosts = few.members.iter().map(|member| member.host.as_str());
+        let expected: Vec<String> = (0..8).map(|host| format!("c{host:02}")).collect();
+        assert_eq!(hosts.collect::<Vec<_>>(), expected);
+    }
+    assert_eq!(suspects(&screen), ["c08"; 3]);
+
+    // In one stage they are no kind, and slow disks.
+    let slow: Vec<(usize, f64)> = (0..8).map(|at| (6 * at, 0.7)).collect();
+    let screen = look(&fleet(53, 0, &slow));
+    assert_eq!(screen.cells.len(), 1);
+    assert_eq!(screen.suspects.len(), 8);
+    // With one more they are one.
+    let slow: Vec<(usize, f64)> = (0..9).map(|at| (6 * at, 0.7)).collect();
+    let screen = look(&fleet(53, 0, &slow));
+    assert_eq!(screen.cells.len(), 2);
+    assert_eq!(screen.suspects.len(), 0);
+}

@@ -169,6 +169,15 @@ fn two_kinds_under_one_name_are_said() {
     let text = fleet_suspects(&screen, &again, &Closing::default(), &PLAIN);
     fits(&text);
     insta::assert_snapshot!("fleet_kinds_80", text);
+
+    // A fastest kind that is too few has no cell, and nothing is held against it.
+    let mut of_slower = screen;
+    of_slower.cells.retain(|cell| cell.kind.0 > 1);
+    of_slower.suspects.clear();
+    let again = second_look(&of_slower, 1);
+    let text = fleet_suspects(&of_slower, &again, &Closing::default(), &PLAIN);
+    assert!(!text.contains("slower than the fastest kind"), "{text}");
+    assert!(text.contains("of kind 2 of 2"), "{text}");
 }
 
 #[test]

@@ -28,13 +28,14 @@ pub(super) fn what(screen: &Screen) -> String {
 /// Peers that turned out to be of several kinds: said before anything else, because the slower kind
 /// is nobody's suspect.
 pub(super) fn kinds(page: &mut Page<'_>, screen: &Screen) {
-    for (place, cell) in screen
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(_, cell)| cell.kind.0 > 1)
-    {
-        let fastest = &screen.cells[place + 1 - cell.kind.0];
+    let of_kinds = screen.cells.iter().filter(|cell| cell.kind.1 > 1);
+    let of_kinds: Vec<&Cell> = of_kinds.collect();
+    // The kinds of one stage stand together, the fastest first; without those that are too few.
+    let stages = of_kinds
+        .chunk_by(|a, b| (&a.peers, &a.stage, a.measure) == (&b.peers, &b.stage, b.measure));
+    let stages = stages.filter(|cells| cells[0].kind.0 == 1);
+    let slower = stages.flat_map(|cells| cells[1..].iter().map(|cell| (cells[0], *cell)));
+    for (fastest, cell) in slower {
         let ratio = cell.median / fastest.median;
         let slower = if cell.measure.more_is_better() {
             ratio
