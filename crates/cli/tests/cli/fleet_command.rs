@@ -177,14 +177,24 @@ fn the_slow_disk_of_a_fleet_is_suspected_and_after_a_second_look_odd() {
     text.expect_code(0)
         .expect_stdout("c07")
         .expect_stdout("--after-second-look");
-    // What is to be typed on the hosts works as it stands there.
+    // What is to be typed on the hosts works as it stands there, and whoever types it is a peer.
     let mut typed = text.stdout.lines().map(str::trim);
     let typed = typed.find(|line| line.starts_with("diskfacts measure sim:"));
     let words = typed.expect("a command").split(' ').skip(1);
-    case.diskfacts(words)
-        .args(["--stage", "short-read", "--quiet"])
+    let measure = case.diskfacts(words).args(["--quiet", "--out"]);
+    let typed = case.path("typed");
+    measure.arg(&typed).run().expect_code(0);
+    let typed = fs::read_dir(&typed).expect("its file").next();
+    let add = case.diskfacts(["fleet", "add", "--into"]);
+    let add = add.arg(case.path("with-typed")).args(results(&case));
+    add.arg(typed.expect("one").expect("a file").path())
         .run()
         .expect_code(0);
+    let with_typed = case.diskfacts(["fleet", "odd", "--json"]);
+    let with_typed = with_typed.arg(case.path("with-typed")).run();
+    let with_typed = json(&with_typed.expect_code(0).stdout);
+    assert_eq!(first["suspects"][0]["peers"], 11, "{first:#}");
+    assert_eq!(with_typed["suspects"][0]["peers"], 12, "{with_typed:#}");
     // There is no second look yet.
     odd(&case, &["--after-second-look"])
         .expect_code(2)

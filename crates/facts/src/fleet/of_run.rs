@@ -3,15 +3,15 @@
 //! What is known to have disturbed a trial is judged by the thresholds of the rules `other-io`,
 //! `cpu-stolen` and `cpu-pressure`, for each trial by itself: the others of its stage are good.
 
-use super::sample::{Disturbance, Member, PLAN, Peers, Sample, TrialSample};
+use super::sample::{Disturbance, FILE, Member, PLAN, Peers, Sample, TrialSample};
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::others::{MATTER_BYTES, MATTERS, by_others};
 use crate::processor_wait::{IDLE, OWN, ProcessorWait, STOLEN, WAIT};
 use crate::{stages, trends};
-use diskfacts_plan::{CacheMode, Plan, sha256};
+use diskfacts_plan::{CacheMode, Plan, Workload, sha256, units};
 use diskfacts_record::comparison::Measure;
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::{Run, TargetKind, Trial};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -88,7 +88,8 @@ fn is_shared(trial: &Trial, run: &Run) -> bool {
 }
 
 /// What must be equal to be peers: the disks at the bottom with their firmware and link, the layers above them,
-/// the filesystem, the size, the kernel, the machine's architecture, and the plan.
+/// the filesystem, the size, the kernel, the machine's architecture, the plan, and how far that reaches in a
+/// file of its own.
 pub fn peers_of(run: &Run) -> Peers {
     let mut keys = BTreeMap::new();
     let mut add = |key: &str, value: Option<String>| {
@@ -121,7 +122,25 @@ pub fn peers_of(run: &Run) -> Peers {
     add("kernel", run.machine.kernel.clone());
     add("architecture", Some(run.machine.architecture.clone()));
     add(PLAN, Some(plan(&run.plan)));
+    // It is in the digest of the plan, which does not tell it to whoever measures again.
+    let reach = (run.target.kind == TargetKind::Folder).then(|| reach(&run.plan));
+    add(FILE, reach.flatten().map(units::exact_size));
     Peers(keys)
+}
+
+/// The size of a file, in bytes, in which the stages of a plan have room as they are: where the last
+/// of their spans ends. `None` where no stage has one.
+fn reach(plan: &Plan) -> Option<u64> {
+    fn end(workload: &Workload) -> Option<u64> {
+        let own = workload
+            .span
+            .map(|span| workload.offset.saturating_add(span));
+        own.max(workload.beside.as_deref().and_then(end))
+    }
+    plan.stages
+        .iter()
+        .filter_map(|stage| end(&stage.workload))
+        .max()
 }
 
 /// `2 x A, B`: each once, with how many there are, in order; `None` where one is not known, or
@@ -236,6 +255,20 @@ mod tests {
             trial.cpu.wait_ns_per_io = Some(wait);
         });
         assert_eq!(waited, second(Disturbance::ProcessorWait));
+    }
+
+    #[test]
+    fn peers_know_how_large_a_file_has_to_be_to_be_measured_as_they_were() {
+        let mut run = testing::healthy();
+        run.target.kind = TargetKind::Folder;
+        for (stage, offset) in run.plan.stages.iter_mut().zip([0, 1 << 20, 0]) {
+            stage.workload.offset = offset;
+            stage.workload.span = Some((4 << 30) - offset);
+        }
+        assert_eq!(peers_of(&run).file(), Some("4GiB"));
+        // What is there already, or is a device, has its size.
+        run.target.kind = TargetKind::File;
+        assert_eq!(peers_of(&run).file(), None);
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub struct Member {
 /// The key of [`Peers`] under which the plan is known: runs of one plan stand for older ones of it.
 pub(super) const PLAN: &str = "plan";
 
+/// The key of [`Peers`] under which the size of diskfacts' own file is known, as far as the plan reaches.
+pub(super) const FILE: &str = "file";
+
 /// What must be equal to be peers, by name: `model`, `link`, `kernel`, `plan`. Where a key is
 /// unknown of a disk it is left out, so that it has no peers among those that know it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -44,6 +47,12 @@ impl Peers {
     /// The plan, as far as it is known. The newest run of a disk by a plan stands for those before.
     pub fn plan(&self) -> Option<&String> {
         self.0.get(PLAN)
+    }
+
+    /// The size of the file that was made in a folder, as far as the plan reaches in it, as `--size` takes
+    /// it: `4GiB`.
+    pub fn file(&self) -> Option<&str> {
+        self.0.get(FILE).map(String::as_str)
     }
 }
 

@@ -9,9 +9,13 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{Closing, close};
 use super::words::{count, list, percent, rate, shell};
-use diskfacts_facts::fleet::{Cell, Member, Outcome, Screen, SecondLook, Verdict, Why, WhyCleared};
+use diskfacts_facts::fleet::{
+    Member, Outcome, Peers, Screen, SecondLook, Verdict, Why, WhyCleared,
+};
+use diskfacts_plan::plan::stage_label;
+use diskfacts_plan::{Stage, builtin};
 use diskfacts_record::comparison::Measure;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 pub use trend::fleet_trend;
 
 /// Disks that are named one by one, with their stages.
@@ -164,28 +168,78 @@ fn second_look(page: &mut Page<'_>, screen: &Screen, again: &SecondLook) {
     for command in commands(screen, again) {
         page.verbatim((Style::Plain, ""), 4, &command);
     }
+    let plans = screen.cells.iter().filter_map(|cell| cell.peers.plan());
+    let of_files: BTreeSet<&str> = (plans.map(|plan| plan_name(plan)))
+        .filter(|name| builtin::known(name).is_none())
+        .collect();
+    for name in of_files {
+        let said = format!("The plan {name} is of a file: name that file there.");
+        page.paragraph(2, Style::Minor, &said);
+    }
 }
 
 /// What is typed on the hosts: a command for each target and plan.
 fn commands(screen: &Screen, again: &SecondLook) -> BTreeSet<String> {
     let members: BTreeSet<&Member> = again.members.iter().map(|again| &again.member).collect();
-    let of_cell = |cell: &Cell| {
-        let plan = cell.peers.0.get("plan");
-        let plan = plan.and_then(|plan| plan.split(' ').next().map(str::to_owned));
-        let targets = cell.values.iter().map(|value| &value.member);
-        let targets = targets.filter(|member| members.contains(member));
-        let targets: BTreeSet<String> = targets.map(|member| member.target.clone()).collect();
-        let command = |target: String| {
-            let mut words = vec!["diskfacts".to_owned(), "measure".to_owned(), target];
-            if let Some(plan) = &plan {
-                words.extend(["--plan".to_owned(), plan.clone()]);
-            }
-            words.extend(["--trials".to_owned(), again.trials.to_string()]);
-            shell(&words)
+    let mut targets: BTreeMap<&Peers, BTreeSet<&str>> = BTreeMap::new();
+    let mut stages: BTreeMap<&Peers, BTreeSet<&str>> = BTreeMap::new();
+    for cell in &screen.cells {
+        let of = cell.values.iter().map(|value| &value.member);
+        let of = of.filter(|member| members.contains(member));
+        let of = of.map(|member| member.target.as_str());
+        targets.entry(&cell.peers).or_default().extend(of);
+        stages.entry(&cell.peers).or_default().insert(&cell.stage);
+    }
+    for few in &screen.too_few {
+        stages.entry(&few.peers).or_default().insert(&few.stage);
+    }
+    let commands = targets.into_iter().flat_map(|(peers, targets)| {
+        let options = options(peers, &stages[peers]);
+        let trials = ["--trials".to_owned(), again.trials.to_string()];
+        let options = [options, trials.into()].concat();
+        let command = move |target: &str| {
+            let words = ["diskfacts", "measure", target].map(str::to_owned);
+            shell(&[&words[..], &options].concat())
         };
         targets.into_iter().map(command).collect::<Vec<String>>()
-    };
-    screen.cells.iter().flat_map(of_cell).collect()
+    });
+    commands.collect()
+}
+
+/// What makes a run of the same plan, of which these stages were measured: another size of the
+/// file, or another choice of stages, is another plan, whose runs are no peers.
+fn options(peers: &Peers, stages: &BTreeSet<&str>) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut add = |option: &str, value: &str| options.extend([option, value].map(str::to_owned));
+    if let Some(plan) = peers.plan() {
+        let name = plan_name(plan);
+        match builtin::known(name) {
+            None => add("--plan", &format!("{name}.toml")),
+            Some(plan) => {
+                add("--plan", name);
+                let was_measured =
+                    |stage: &&Stage| stages.contains(&*stage_label(&stage.name, &stage.settings));
+                let names = |stages: Vec<&'static Stage>| -> Vec<&'static str> {
+                    let mut names: Vec<_> = stages.iter().map(|stage| &*stage.name).collect();
+                    names.dedup();
+                    names
+                };
+                let measured = names(plan.stages.iter().filter(was_measured).collect());
+                if measured != names(plan.stages.iter().collect()) {
+                    measured.iter().for_each(|name| add("--stage", name));
+                }
+            }
+        }
+    }
+    if let Some(size) = peers.file() {
+        add("--size", size);
+    }
+    options
+}
+
+/// Its name, of a plan as [`Peers`] have it: name and digest.
+fn plan_name(plan: &str) -> &str {
+    plan.rsplit_once(' ').map_or(plan, |(name, _)| name)
 }
 
 /// A disk as it is called here: its host, and its target where hosts have several.

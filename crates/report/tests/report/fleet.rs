@@ -219,3 +219,50 @@ fn a_trend_has_its_levels_and_what_changed_there() {
     fits(&text);
     insta::assert_snapshot!("fleet_trend_80", text);
 }
+
+#[test]
+fn what_is_typed_again_measures_what_was_measured() {
+    let typed = |plan: &str, file: Option<&str>, stages: &[&str]| {
+        let mut samples = Vec::new();
+        for stage in stages {
+            let of_stage = fleet(12, DAY_S, &[(7, 0.7)]).into_iter();
+            samples.extend(
+                of_stage
+                    .filter(|s| s.stage == "log-write")
+                    .map(|mut sample| {
+                        let mut keys = BTreeMap::clone(&sample.peers.0);
+                        keys.insert("plan".into(), format!("{plan} 1f3a52d0c0ffee11"));
+                        keys.extend(file.map(|file| ("file".into(), file.into())));
+                        sample.peers = Arc::new(Peers(keys));
+                        (*stage).clone_into(&mut sample.stage);
+                        sample
+                    }),
+            );
+        }
+        let screen = screen(&samples, &Options::default());
+        let again = second_look(&screen, 1);
+        let text = fleet_suspects(&screen, &again, &Closing::default(), &PLAIN);
+        let (_, typed) = text.split_once("type:\n").expect("what is typed");
+        typed.trim().to_owned()
+    };
+    let all = [
+        "read-latency",
+        "commit-latency",
+        "short-read",
+        "short-write",
+    ];
+    assert_eq!(
+        typed("fleet", Some("4GiB"), &all),
+        "diskfacts measure /data --plan fleet --size 4GiB --trials 12"
+    );
+    // Some of its stages are another plan.
+    assert_eq!(
+        typed("fleet", None, &["short-read", "commit-latency"]),
+        "diskfacts measure /data --plan fleet --stage commit-latency --stage short-read --trials 12"
+    );
+    assert_eq!(
+        typed("of mine", Some("1GiB"), &["log-write"]),
+        "diskfacts measure /data --plan 'of mine.toml' --size 1GiB --trials 12\n  \
+         The plan of mine is of a file: name that file there."
+    );
+}
