@@ -31,6 +31,7 @@ fn look(hosts: usize, started_s: i64, rng: &mut Rng) -> Vec<Sample> {
             samples.push(Sample {
                 member: Member {
                     host: format!("c{host:05}"),
+                    machine: None,
                     target: "/data".into(),
                 },
                 run: format!("{started_s}-{host}"),

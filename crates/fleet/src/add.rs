@@ -100,9 +100,10 @@ impl Adding {
         let trials = rows.len();
         let member = Member {
             host: run.machine.host.clone().unwrap_or_default(),
+            machine: run.machine.machine_id.clone(),
             target: target(run).to_owned(),
         };
-        if !self.known.note(&member, &run.run.id) {
+        if !self.known.note(member, &run.run.id) {
             return Ok(Added::Known);
         }
         for row in rows {

@@ -96,7 +96,7 @@ fn known_groups(files: &[PathBuf]) -> Result<BTreeSet<String>, Error> {
     Ok(known)
 }
 
-/// The runs that these files have.
+/// The runs that these files have, of each machine apart.
 pub(crate) fn known_runs(files: &[PathBuf]) -> Result<Runs, Error> {
-    Runs::read(files, None)
+    Runs::of_machines(files, None)
 }

@@ -56,6 +56,7 @@ pub(crate) fn rows(run: &Run) -> Result<Vec<Vec<Cell>>, NoRows> {
     let started = started.map_err(|_| NoRows::Moment)?;
     let member = Member {
         host: host.to_owned(),
+        machine: run.machine.machine_id.clone(),
         target: target(run).to_owned(),
     };
     let samples = samples_of(run, &member, started.as_second());

@@ -135,7 +135,7 @@ fn number(count: usize) -> u32 {
 
 fn name(member: &Member) -> HostName {
     HostName {
-        host: member.host.clone(),
+        host: member.name().into_owned(),
         target: member.target.clone(),
     }
 }

@@ -188,6 +188,7 @@ mod tests {
     fn member() -> Member {
         Member {
             host: "c17".into(),
+            machine: None,
             target: "/data".into(),
         }
     }

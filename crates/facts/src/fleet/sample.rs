@@ -1,6 +1,7 @@
 //! What a fleet's files hold of one stage of one run.
 
 use diskfacts_record::comparison::Measure;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,8 +29,24 @@ pub struct Sample {
 pub struct Member {
     /// Name of the host.
     pub host: String,
+    /// Which machine, where several have this name; else absent, whatever is known of it.
+    pub machine: Option<String>,
     /// What was measured there, as its path or name.
     pub target: String,
+}
+
+impl Member {
+    /// The host as it is called, by a part of the id of its machine where several have its name:
+    /// `localhost (machine 3f2a91c0)`.
+    pub fn name(&self) -> Cow<'_, str> {
+        match &self.machine {
+            None => Cow::Borrowed(&self.host),
+            Some(machine) => {
+                let part: String = machine.chars().take(8).collect();
+                Cow::Owned(format!("{} (machine {part})", self.host))
+            }
+        }
+    }
 }
 
 /// The key of [`Peers`] under which the plan is known: runs of one plan stand for older ones of it.

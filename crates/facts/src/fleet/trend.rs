@@ -208,6 +208,7 @@ mod tests {
         Sample {
             member: Member {
                 host: host.into(),
+                machine: None,
                 target: "/data".into(),
             },
             run: format!("{host}-{day:03}"),

@@ -20,6 +20,7 @@ pub(crate) fn sample(host: usize, started_s: i64, trials: &[f64]) -> Sample {
     Sample {
         member: Member {
             host: format!("c{host:02}"),
+            machine: None,
             target: "/data".into(),
         },
         run: format!("{started_s}-{host}"),

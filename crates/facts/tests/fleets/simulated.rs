@@ -75,6 +75,7 @@ pub(crate) struct Fleet {
 pub(crate) fn member(host: usize) -> Member {
     Member {
         host: format!("c{host:05}"),
+        machine: None,
         target: "/data".to_owned(),
     }
 }

@@ -58,9 +58,13 @@ fn of_part(part: &Part<'_>, chosen: &Chosen, stage: Option<&str>) -> Result<Vec<
         return Ok(Vec::new());
     }
     let [hosts, targets, runs] = of_runs;
+    let are_shared: Vec<bool> = (of_hosts.iter())
+        .map(|of| of.is_some_and(|of| of.has_several_machines))
+        .collect();
     let [peers, labels, measures] = [texts("peers")?, texts("stage_label")?, texts("measure")?];
-    let same = [hosts, targets, runs, peers, labels, measures];
-    let mut samples = begun(part, &same, wanted, stage)?;
+    let machines = texts("machine_id")?;
+    let same = [hosts, targets, runs, peers, labels, measures, machines];
+    let mut samples = begun(part, &same, &are_shared, wanted, stage)?;
     let mut rows = Vec::new();
     for (_, of_sample) in &samples {
         push_rows(&mut rows, of_sample.clone());
@@ -107,10 +111,12 @@ fn of_chosen(
 }
 
 /// The samples in these rows, of this stage or all, with the rows of each, and without their trials. The
-/// columns are what is the same in all rows of a sample: host, target, run, peers, label, measure.
+/// columns are what is the same in all rows of a sample: host, target, run, peers, label, measure,
+/// machine; `are_shared` is which hosts, by the numbers of their entries, are several machines.
 fn begun(
     part: &Part<'_>,
-    same: &[Column<ByteArray>; 6],
+    same: &[Column<ByteArray>; 7],
+    are_shared: &[bool],
     wanted: Vec<Range<u32>>,
     stage: Option<&str>,
 ) -> Result<Vec<(Sample, Range<u32>)>, Error> {
@@ -121,7 +127,7 @@ fn begun(
         Some(_) => file.texts(group, "stage")?,
     };
     let spans = same.each_ref().map(|column| &column.spans[..]);
-    let [hosts, targets, runs, peers, labels, measures] = spans;
+    let [hosts, targets, runs, peers, labels, measures, machines] = spans;
     // Where nobody asks for a stage, whatever has as many rows does.
     let of_stages = stage.map_or(labels, |_| &stages.spans);
     let columns = [
@@ -131,17 +137,30 @@ fn begun(
         peers,
         labels,
         measures,
+        machines,
         &started.spans,
         of_stages,
     ];
     let mut all_peers: HashMap<Vec<u8>, Arc<Peers>> = HashMap::new();
     let mut samples: Vec<(Sample, Range<u32>)> = Vec::new();
     // What the last sample has, the row behind it, and whether it is wanted.
-    let mut last: Option<([Option<u32>; 6], u32, bool)> = None;
-    for (rows, [host, target, run, peers, label, measure, began, in_stage]) in
-        wanted.into_iter().flat_map(|rows| stretches(columns, rows))
+    let mut last: Option<([Option<u32>; 7], u32, bool)> = None;
+    for (
+        rows,
+        [
+            host,
+            target,
+            run,
+            peers,
+            label,
+            measure,
+            machine,
+            began,
+            in_stage,
+        ],
+    ) in wanted.into_iter().flat_map(|rows| stretches(columns, rows))
     {
-        let of = [host, target, run, peers, label, measure];
+        let of = [host, target, run, peers, label, measure, machine];
         if let Some((last_of, end, is_wanted)) = &mut last
             && *end == rows.start
             && are_same(same, *last_of, of)
@@ -164,9 +183,15 @@ fn begun(
         }
         let text = |name: &str, at: usize| file.text(name, same[at].value(of[at]));
         let measure = text("measure", 5)?;
+        let is_shared = host.is_some_and(|host| are_shared[host as usize]);
+        let machine = match same[6].value(machine).filter(|_| is_shared) {
+            None => None,
+            Some(_) => Some(text("machine_id", 6)?.to_owned()),
+        };
         let sample = Sample {
             member: Member {
                 host: text("host", 0)?.to_owned(),
+                machine,
                 target: text("target", 1)?.to_owned(),
             },
             run: text("run", 2)?.to_owned(),

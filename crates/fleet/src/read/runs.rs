@@ -22,12 +22,15 @@ const PEERS_MAX: usize = 200;
 /// Which peers these are: the same of the same fleet.
 const SEED: u64 = 1;
 
+/// Seconds within which nobody installs a machine anew: two ids under one name are two machines.
+const AT_ONE_TIME_S: i64 = 3600;
+
 /// The runs of some files, each once.
 #[derive(Debug, Default)]
 pub struct Runs {
     members: Vec<Member>,
-    /// The numbers of the members, by host and target.
-    numbers: HashMap<String, HashMap<String, u32>>,
+    /// The numbers of the members.
+    numbers: HashMap<Member, u32>,
     peers: Vec<Arc<Peers>>,
     numbers_of_peers: HashMap<Arc<Peers>, u32>,
     /// By member, then by id. Ids of runs that begin in one second on two hosts may be equal.
@@ -59,8 +62,14 @@ pub struct Chosen {
     pub older: u64,
 }
 
-/// The runs that are wanted of a host: by target and id, the place of the file.
-pub(super) type OfHost = HashMap<String, HashMap<Box<str>, u32>>;
+/// The runs that are wanted of a host.
+#[derive(Debug, Default)]
+pub(super) struct OfHost {
+    /// Whether several machines have its name, and their runs are told apart.
+    pub(super) has_several_machines: bool,
+    /// By target and id, the place of the file.
+    runs: HashMap<String, HashMap<Box<str>, u32>>,
+}
 
 impl Chosen {
     pub(super) fn is_in(&self, file: usize) -> bool {
@@ -82,7 +91,9 @@ impl Chosen {
 
     fn add(&mut self, member: &Member, run: &str, known: Known) {
         let host = self.hosts.entry(member.host.clone().into_bytes());
-        let of = host.or_default().entry(member.target.clone()).or_default();
+        let of_host = host.or_default();
+        of_host.has_several_machines |= member.machine.is_some();
+        let of = of_host.runs.entry(member.target.clone()).or_default();
         of.insert(run.into(), known.file);
         self.files.insert(known.file);
     }
@@ -90,7 +101,7 @@ impl Chosen {
 
 /// Whether rows of this run in this file are wanted.
 pub(super) fn is_wanted(of: &OfHost, target: &str, run: &str, file: usize) -> bool {
-    let file_of = of.get(target).and_then(|runs| runs.get(run));
+    let file_of = of.runs.get(target).and_then(|runs| runs.get(run));
     file_of.is_some_and(|of| usize::try_from(*of) == Ok(file))
 }
 
@@ -100,6 +111,7 @@ struct Found {
     runs: Column<ByteArray>,
     hosts: Column<ByteArray>,
     targets: Column<ByteArray>,
+    machines: Column<ByteArray>,
     /// By the numbers of their entries.
     peers: HashMap<Option<u32>, Arc<Peers>>,
     /// Each as often as its rows are parted.
@@ -111,12 +123,20 @@ struct Row {
     run: Option<u32>,
     host: Option<u32>,
     target: Option<u32>,
+    machine: Option<u32>,
     peers: Option<u32>,
     started_s: i64,
 }
 
 impl Runs {
+    /// Those of this group or all, of machines that are [told apart](Self::told_apart) where
+    /// several have one name.
     pub(super) fn read(files: &[PathBuf], group: Option<&str>) -> Result<Self, Error> {
+        Self::of_machines(files, group).map(Self::told_apart)
+    }
+
+    /// The same, of each machine apart.
+    pub(super) fn of_machines(files: &[PathBuf], group: Option<&str>) -> Result<Self, Error> {
         let mut runs = Self::default();
         parts::each(
             files,
@@ -142,14 +162,22 @@ impl Runs {
         let peers: HashMap<Option<u32>, u32> = peers
             .map(|(entry, peers)| (*entry, number_of_peers(peers)))
             .collect();
-        let mut members: HashMap<(Option<u32>, Option<u32>), u32> = HashMap::new();
+        let mut members: HashMap<[Option<u32>; 3], u32> = HashMap::new();
         for row in &found.rows {
-            let member = match members.entry((row.host, row.target)) {
+            let member = match members.entry([row.host, row.target, row.machine]) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => {
                     let host = file.text("host", found.hosts.value(row.host))?;
                     let target = file.text("target", found.targets.value(row.target))?;
-                    *new.insert(self.member(host, target))
+                    let machine = match found.machines.value(row.machine) {
+                        None => None,
+                        machine => Some(file.text("machine_id", machine)?.to_owned()),
+                    };
+                    *new.insert(self.member(Member {
+                        host: host.to_owned(),
+                        machine,
+                        target: target.to_owned(),
+                    }))
                 }
             };
             let known = Known {
@@ -158,44 +186,83 @@ impl Runs {
                 file: u32::try_from(part.place).unwrap_or(u32::MAX),
             };
             let id = file.text("run", found.runs.value(row.run))?;
-            let runs = &mut self.of[member as usize];
-            match runs.get_mut(id) {
-                None => {
-                    runs.insert(id.into(), known);
-                }
-                // Files come in any order.
-                Some(before) if known.file < before.file => *before = known,
-                Some(_) => {}
-            }
+            self.insert(member, id, known);
         }
         Ok(())
     }
 
+    /// Of a run that stands in several files the first counts, and files come in any order.
+    fn insert(&mut self, member: u32, id: &str, known: Known) {
+        let runs = &mut self.of[member as usize];
+        match runs.get_mut(id) {
+            None => {
+                runs.insert(id.into(), known);
+            }
+            Some(before) if known.file < before.file => *before = known,
+            Some(_) => {}
+        }
+    }
+
+    /// Takes all runs under one name for those of one machine, but where two machines began
+    /// runs under it at one time.
+    ///
+    /// An id alone makes no other machine: one that is installed anew has another, and one that boots
+    /// from the network may have another after each boot. Two within an hour are two machines: copies of one
+    /// image that are all called `localhost`.
+    fn told_apart(self) -> Self {
+        let mut began: HashMap<&str, Vec<(i64, &str)>> = HashMap::new();
+        for (member, _, of) in self.each() {
+            let member = &self.members[member as usize];
+            if let Some(machine) = &member.machine {
+                let of_host = began.entry(&member.host).or_default();
+                of_host.push((of.started_s, machine));
+            }
+        }
+        let is_shared = |runs: &mut Vec<(i64, &str)>| {
+            runs.sort_unstable();
+            let mut next = runs.windows(2);
+            next.any(|runs| runs[0].1 != runs[1].1 && runs[1].0 - runs[0].0 < AT_ONE_TIME_S)
+        };
+        let shared: HashSet<String> = (began.iter_mut())
+            .filter_map(|(host, runs)| is_shared(runs).then(|| (*host).to_owned()))
+            .collect();
+        let mut told = Self {
+            peers: self.peers,
+            numbers_of_peers: self.numbers_of_peers,
+            ..Self::default()
+        };
+        for (mut member, runs) in self.members.into_iter().zip(self.of) {
+            if !shared.contains(&member.host) {
+                member.machine = None;
+            }
+            let member = told.member(member);
+            for (id, known) in runs {
+                told.insert(member, &id, known);
+            }
+        }
+        told
+    }
+
     /// The number of this member, which it has from now on.
-    fn member(&mut self, host: &str, target: &str) -> u32 {
-        let known = self.numbers.get(host).and_then(|of| of.get(target));
-        if let Some(number) = known {
+    fn member(&mut self, member: Member) -> u32 {
+        if let Some(number) = self.numbers.get(&member) {
             return *number;
         }
         let number = next_number(&self.members);
-        let of_host = self.numbers.entry(host.to_owned()).or_default();
-        of_host.insert(target.to_owned(), number);
-        self.members.push(Member {
-            host: host.to_owned(),
-            target: target.to_owned(),
-        });
+        self.members.push(member.clone());
+        self.numbers.insert(member, number);
         self.of.push(HashMap::new());
         number
     }
 
     /// Notes a run that is being added; false where it was known.
-    pub(crate) fn note(&mut self, member: &Member, run: &str) -> bool {
+    pub(crate) fn note(&mut self, member: Member, run: &str) -> bool {
         let known = Known {
             started_s: 0,
             peers: 0,
             file: u32::MAX,
         };
-        let number = self.member(&member.host, &member.target);
+        let number = self.member(member);
         let runs = &mut self.of[number as usize];
         runs.insert(run.into(), known).is_none()
     }
@@ -207,7 +274,7 @@ impl Runs {
 
     /// The names of the hosts.
     pub fn hosts(&self) -> BTreeSet<&str> {
-        self.numbers.keys().map(String::as_str).collect()
+        self.members.iter().map(|member| &*member.host).collect()
     }
 
     /// When the last of them began, seconds since 1970, UTC.
@@ -279,8 +346,9 @@ impl Runs {
 
     /// All runs of a host, and those of its peers, of 200 at most, drawn by a seed where they are more.
     pub fn of_host(&self, host: &str) -> Chosen {
-        let of_host = self.numbers.get(host).into_iter().flatten();
-        let own: BTreeSet<u32> = of_host.map(|(_, member)| *member).collect();
+        let members = (0..).zip(&self.members);
+        let of_host = members.filter(|(_, member)| member.host == host);
+        let own: BTreeSet<u32> = of_host.map(|(number, _)| number).collect();
         let is_own = |member: u32| own.contains(&member);
         let of_own = own.iter().flat_map(|own| self.of[*own as usize].values());
         let peers: HashSet<u32> = of_own.map(|known| known.peers).collect();
@@ -326,15 +394,17 @@ fn found(part: &Part<'_>, wanted: Option<&str>) -> Result<Found, Error> {
         texts("host")?,
         texts("target")?,
         texts("peers")?,
+        texts("machine_id")?,
     ];
     let started = file.integers(group, "started")?;
     let mut known: HashMap<Vec<u8>, Arc<Peers>> = HashMap::new();
-    let mut first: Option<[Option<u32>; 4]> = None;
+    let mut first: Option<[Option<u32>; 5]> = None;
     for rows in of_group {
-        let [runs, hosts, targets, of_peers] = same.each_ref().map(|column| &column.spans[..]);
-        let columns = [runs, hosts, targets, of_peers, &started.spans];
-        for (_, [run, host, target, peers, began]) in stretches(columns, rows) {
-            let row = [run, host, target, peers];
+        let [runs, hosts, targets, of_peers, machines] =
+            same.each_ref().map(|column| &column.spans[..]);
+        let columns = [runs, hosts, targets, of_peers, machines, &started.spans];
+        for (_, [run, host, target, peers, machine, began]) in stretches(columns, rows) {
+            let row = [run, host, target, peers, machine];
             if first.is_some_and(|first| are_same(&same, first, row)) {
                 continue;
             }
@@ -346,12 +416,13 @@ fn found(part: &Part<'_>, wanted: Option<&str>) -> Result<Found, Error> {
                 run,
                 host,
                 target,
+                machine,
                 peers,
                 started_s: moment(file, started.value(began))?,
             });
         }
     }
-    [found.runs, found.hosts, found.targets, _] = same;
+    [found.runs, found.hosts, found.targets, _, found.machines] = same;
     Ok(found)
 }
 

@@ -86,6 +86,7 @@ fn of_row(row: &Row) -> Whole {
         sample: Sample {
             member: Member {
                 host: text("host"),
+                machine: None,
                 target: text("target"),
             },
             run: text("run"),

@@ -32,6 +32,7 @@ pub fn fleet_odd(screen: &Screen, verdict: Option<&Verdict>, again: &SecondLook)
                 .iter()
                 .map(|again| AgainOne {
                     host: &again.member.host,
+                    machine: again.member.machine.as_deref(),
                     target: &again.member.target,
                     why: match again.why {
                         Why::Suspect => "suspect",
@@ -54,6 +55,7 @@ pub fn fleet_odd(screen: &Screen, verdict: Option<&Verdict>, again: &SecondLook)
             .iter()
             .map(|missing| Missing {
                 host: &missing.member.host,
+                machine: missing.member.machine.as_deref(),
                 target: &missing.member.target,
                 stage: &missing.stage,
                 why: match missing.why {
@@ -88,6 +90,7 @@ struct Fleet<'a> {
 #[derive(Serialize)]
 struct Suspected<'a> {
     host: &'a str,
+    machine: Option<&'a str>,
     target: &'a str,
     run: &'a str,
     stage: &'a str,
@@ -112,6 +115,7 @@ impl<'a> Suspected<'a> {
         let value = &cell.values[suspect.value];
         Self {
             host: &value.member.host,
+            machine: value.member.machine.as_deref(),
             target: &value.member.target,
             run: &value.run,
             stage: &cell.stage,
@@ -159,6 +163,7 @@ struct Again<'a> {
 #[derive(Serialize)]
 struct AgainOne<'a> {
     host: &'a str,
+    machine: Option<&'a str>,
     target: &'a str,
     why: &'static str,
 }
@@ -173,6 +178,7 @@ struct TooFew<'a> {
 #[derive(Serialize)]
 struct One<'a> {
     host: &'a str,
+    machine: Option<&'a str>,
     target: &'a str,
 }
 
@@ -180,6 +186,7 @@ impl<'a> One<'a> {
     fn of(member: &'a Member) -> Self {
         Self {
             host: &member.host,
+            machine: member.machine.as_deref(),
             target: &member.target,
         }
     }
@@ -188,6 +195,7 @@ impl<'a> One<'a> {
 #[derive(Serialize)]
 struct Missing<'a> {
     host: &'a str,
+    machine: Option<&'a str>,
     target: &'a str,
     stage: &'a str,
     why: String,

@@ -247,9 +247,9 @@ fn name(screen: &Screen, member: &Member) -> String {
     let mut members = screen.cells.iter().flat_map(|cell| &cell.values);
     let several = members.any(|value| value.member.target != member.target);
     if several {
-        format!("{}:{}", member.host, member.target)
+        format!("{}:{}", member.name(), member.target)
     } else {
-        member.host.clone()
+        member.name().into_owned()
     }
 }
 

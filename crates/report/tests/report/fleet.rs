@@ -5,6 +5,7 @@ use diskfacts_facts::fleet::{
     trend, verdict,
 };
 use diskfacts_record::comparison::Measure;
+use diskfacts_report::json::fleet_odd as fleet_odd_json;
 use diskfacts_report::text::{Closing, Look, fleet_odd, fleet_suspects, fleet_trend};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ fn fleet(hosts: usize, from_s: i64, factors: &[(usize, f64)]) -> Vec<Sample> {
             samples.push(Sample {
                 member: Member {
                     host: format!("c{host:02}"),
+                    machine: None,
                     target: "/data".into(),
                 },
                 run: format!("20261127-000000-{host:04}"),
@@ -218,6 +220,27 @@ fn a_trend_has_its_levels_and_what_changed_there() {
     );
     fits(&text);
     insta::assert_snapshot!("fleet_trend_80", text);
+}
+
+#[test]
+fn machines_of_one_name_are_said_and_each_is_called_by_its_id() {
+    let mut samples = fleet(12, DAY_S, &[(7, 0.7)]);
+    for sample in &mut samples {
+        let host = std::mem::replace(&mut sample.member.host, "localhost".into());
+        sample.member.machine = Some(format!("{}0d3f41-4c1e", &host[1..]));
+    }
+    let screen = screen(&samples, &Options::default());
+    let again = second_look(&screen, 1);
+    let text = fleet_suspects(&screen, &again, &Closing::default(), &PLAIN);
+    fits(&text);
+    assert!(
+        text.contains("One name: 12 machines are called localhost"),
+        "{text}"
+    );
+    assert!(text.contains("  localhost (machine 070d3f41)\n"), "{text}");
+    let document = fleet_odd_json(&screen, None, &again);
+    let document: serde_json::Value = serde_json::from_str(&document).expect("a document");
+    assert_eq!(document["suspects"][0]["machine"], "070d3f41-4c1e");
 }
 
 #[test]

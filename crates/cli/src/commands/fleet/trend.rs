@@ -47,7 +47,8 @@ pub(super) fn run(args: &FleetTrendArgs, common: &Common) -> Result<Exit, Failur
                 let _ = writeln!(
                     all,
                     "{} {}, {stage}: no run has a figure that nothing disturbed",
-                    member.host, member.target
+                    member.name(),
+                    member.target
                 );
             }
         }

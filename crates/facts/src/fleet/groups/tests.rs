@@ -16,6 +16,7 @@ fn sample(host: &str, day: i64, value: f64, plan: &str) -> Sample {
     Sample {
         member: Member {
             host: host.to_owned(),
+            machine: None,
             target: "/data".to_owned(),
         },
         run: format!("{host}-{day}"),

@@ -86,6 +86,7 @@ pub(super) fn write(page: &mut Page<'_>, screen: &Screen) {
             page.paragraph(4, Style::Minor, &format!("and {more}"));
         }
     }
+    machines(page, screen);
     too_few(page, screen);
     missing(page, screen);
     left_out(page, screen);
@@ -149,6 +150,27 @@ fn at(slow: &SlowTime) -> String {
         count(slow.members as u64, "disk"),
         percent(slow.slower.abs()),
     )
+}
+
+/// Names that several machines have: who is called so cannot be asked by the name.
+fn machines(page: &mut Page<'_>, screen: &Screen) {
+    let judged = screen.cells.iter().flat_map(|cell| &cell.values);
+    let judged = judged.map(|value| &value.member);
+    let few = screen.too_few.iter().flat_map(|few| &few.members);
+    let mut machines: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for member in judged.chain(few) {
+        if let Some(machine) = &member.machine {
+            machines.entry(&member.host).or_default().insert(machine);
+        }
+    }
+    for (host, machines) in machines {
+        let text = format!(
+            "{} are called {host}, and told apart by their machine ids; give each a name of its own: \
+             this one does not tell who is to be measured again.",
+            count(machines.len() as u64, "machine")
+        );
+        page.titled(2, (Style::Heading, "One name:"), 4, Style::Doubtful, &text);
+    }
 }
 
 /// Peers that are too few, by what they have in common.

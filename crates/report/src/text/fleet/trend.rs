@@ -27,7 +27,7 @@ pub fn fleet_trend(
     };
     let title = format!(
         "{} {}, {stage}: {}, {changes}",
-        member.host,
+        member.name(),
         member.target,
         count(trend.points.len() as u64, "run")
     );
