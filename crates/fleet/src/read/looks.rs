@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn the_first_look_is_the_last_one_at_the_whole_fleet() {
         assert_eq!(later(&[]), None);
-        assert_eq!(later(&[0..100]), None);
+        let all = 0..100;
+        assert_eq!(later(&[all]), None);
         assert_eq!(later(&[0..100, 0..100]), Some(1));
         assert_eq!(later(&[0..100, 0..100, 3..100]), Some(2));
         assert_eq!(later(&[0..100, 0..25, 0..97, 0..25, 0..25]), Some(3));
@@ -80,7 +81,8 @@ mod tests {
         // A few that were down.
         assert_eq!(later(&[0..95, 95..100, 90..100, 80..100]), Some(2));
         let thirds = [0..30, 30..60, 60..90];
-        let nights = [&thirds[..], &thirds[..], &[20..70]].concat();
+        let some = 20..70;
+        let nights = [&thirds[..], &thirds[..], &[some]].concat();
         assert_eq!(later(&nights), Some(6));
     }
 }
