@@ -226,7 +226,9 @@ fn options(peers: &Peers, stages: &BTreeSet<&str>) -> Vec<String> {
                 };
                 let measured = names(plan.stages.iter().filter(was_measured).collect());
                 if measured != names(plan.stages.iter().collect()) {
-                    measured.iter().for_each(|name| add("--stage", name));
+                    for name in measured {
+                        add("--stage", name);
+                    }
                 }
             }
         }
