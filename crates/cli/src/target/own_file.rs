@@ -11,6 +11,7 @@ use diskfacts_host::{Place, Space};
 use diskfacts_record::TargetKind;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -88,13 +89,29 @@ fn sweep(reach: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
         .removed
         .iter()
         .map(|name| format!("Removed {shown}/{name}, which a killed diskfacts had left."));
-    let kept = found.kept.iter().map(|(name, why)| {
-        format!(
+    Ok(removed.chain(kept(folder, &found.kept)).collect())
+}
+
+/// What stays, and why: one sentence for each reason, which many hosts may give many files.
+fn kept(folder: &Path, kept: &[(String, String)]) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, why) in kept {
+        by_reason.entry(why).or_default().push(name);
+    }
+    let shown = folder.display();
+    let sentence = |(why, names): (&str, Vec<&str>)| match *names {
+        [name] => format!(
             "Left {shown}/{name} alone, though it has a name of diskfacts: {why}. If you know it \
              to be needless, remove it."
-        )
-    });
-    Ok(removed.chain(kept).collect())
+        ),
+        _ => format!(
+            "Left {} files in {shown} alone, though they have names of diskfacts, {} the first: of \
+             each it is so that {why}. If you know one to be needless, remove it.",
+            names.len(),
+            names[0]
+        ),
+    };
+    by_reason.into_iter().map(sentence).collect()
 }
 
 /// How large the file may be, of which so many lie on the filesystem, and a note when that is
@@ -256,6 +273,16 @@ mod tests {
             available_bytes: available,
             ..Space::default()
         }
+    }
+
+    #[test]
+    fn what_stays_for_one_reason_is_told_once() {
+        let of = |name: &str, why: &str| (name.to_owned(), why.to_owned());
+        let many = [of("a", "x"), of("b", "y"), of("c", "x")];
+        let said = kept(Path::new("/f"), &many);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("Left 2 files in /f alone") && said[0].contains("a the first"));
+        assert!(said[1].starts_with("Left /f/b alone") && said[1].contains(": y."));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! agreed, and opened by the others by a name that all of them can tell.
 //!
 //! It is a file of ours like any other with a name ([`named`]): new, its owner's alone, locked by
-//! its maker for as long as that measures, and removed by it at the end. What a killed maker
-//! leaves, the next measurement in that folder removes.
+//! its maker and removed by it when the group has ended, since others may use it until then. What a killed maker
+//! leaves, the next measurement in that folder removes where all who use it are on one machine.
 
 use super::own_file::{named, no_space, refused, reserve};
 use super::own_name::OwnName;

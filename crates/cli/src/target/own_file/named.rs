@@ -20,20 +20,31 @@
 //! if its name is one of ours (16 digits and what we work out from them), it is a regular file of
 //! ours with one link and mode 0600, and its lock is free. Where a filesystem knows no locks
 //! nothing is swept, and what stays is named.
+//!
+//! A free lock says that nobody on this machine has the file. Locks of other machines are seen on
+//! few network filesystems: not on NFS with `nolock` or `local_lock`, Lustre with `localflock`, or
+//! BeeGFS as it is set up. So on a filesystem that may be another machine's too, a file is swept
+//! only if its name also has the [`mark`] of this boot and this mount. The others stay, and are
+//! named.
 
 use super::super::own_name::{Name, OwnName};
 use diskfacts_engine::files::{Leftovers, Swept};
+use diskfacts_plan::sha256;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
 use std::fs::{File, TryLockError};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::Duration;
 
-/// How its name begins; 16 hexadecimal digits follow, and 8 that are worked out from them.
+/// How its name begins; 16 hexadecimal digits follow, 8 that are worked out from them, and a
+/// hyphen with the 16 of its [`mark`], if it has one.
 const PREFIX: &str = ".diskfacts-file-";
 /// How often another name is tried.
 const TRIES: u32 = 16;
+/// For as long as somebody who sweeps may look at a file.
+const NAP: Duration = Duration::from_millis(10);
 
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -49,20 +60,69 @@ const OPEN: OFlags = OFlags::RDWR
 /// `xfs_file_fsync` looks at the links; in memory there is nothing to sync.
 const SAME_WITHOUT_NAME: [u64; 3] = [0xEF53, 0x5846_5342, 0x0102_1994];
 
+/// Other filesystems that only one machine has mounted at a time, so that all who use their files
+/// share its locks: the numbers that statfs(2) has for btrfs, F2FS, ZFS, bcachefs, JFS, NILFS2,
+/// ReiserFS, overlayfs, FAT, exFAT and NTFS3.
+const OF_ONE_MACHINE: [u64; 11] = [
+    0x9123_683E,
+    0xF2F5_2010,
+    0x2FC1_2FC1,
+    0xCA45_1A4E,
+    0x3153_464A,
+    0x3434,
+    0x5265_4973,
+    0x794C_7630,
+    0x4D44,
+    0x2011_BAB0,
+    0x7366_746E,
+];
+
+/// Why a file with a free lock stays where other machines may have it open.
+const MAY_BE_ANOTHERS: &str = "no process of this machine has it, but one of another machine may, or \
+                               one that mounted it otherwise, and their locks may not be seen here";
+
+/// The name of this boot.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// What the name of a file says of who made it: a digest of the boot and of the mounted filesystem.
+/// Two mounts of one share do not see each other's locks either, where those are local.
+type Mark = u64;
+
+fn kind_of(filesystem: &rustix::fs::StatFs) -> u64 {
+    // The type of `f_type` differs between architectures; the numbers have 32 bits.
+    filesystem.f_type as u64 & 0xFFFF_FFFF
+}
+
 /// Whether a file in this folder has to have a name, to be synced as those of applications are.
 pub(super) fn is_needed(folder: &Path) -> Result<bool, Errno> {
-    let kind = rustix::fs::statfs(folder)?.f_type;
-    // The type of `f_type` differs between architectures; the numbers have 32 bits.
-    Ok(!SAME_WITHOUT_NAME.contains(&(kind as u64 & 0xFFFF_FFFF)))
+    let kind = kind_of(&rustix::fs::statfs(folder)?);
+    Ok(!SAME_WITHOUT_NAME.contains(&kind))
+}
+
+/// Whether all who may have a file of this folder open are on this machine.
+fn is_of_one_machine(folder: &OwnedFd) -> Result<bool, Errno> {
+    let kind = kind_of(&rustix::fs::fstatfs(folder)?);
+    Ok(SAME_WITHOUT_NAME.contains(&kind) || OF_ONE_MACHINE.contains(&kind))
+}
+
+/// The mark of what this machine makes in a folder; `None` where it is not known which boot it is.
+fn mark(folder: &OwnedFd) -> Result<Option<Mark>, Errno> {
+    let Ok(boot) = std::fs::read_to_string(BOOT_ID) else {
+        return Ok(None);
+    };
+    let device = fstat(folder)?.st_dev;
+    let digest = sha256::number(format!("{}\n{device}", boot.trim()).as_bytes());
+    Ok(Some(digest))
 }
 
 /// Makes a file with a name, empty and locked, in the folder that messages call `shown`.
 pub(super) fn create(folder: &Path, shown: &Path) -> Result<(File, OwnName), Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
+    let mark = mark(&parent)?;
     let mut tries = 0;
     loop {
         tries += 1;
-        let name = name_of(drawn(tries));
+        let name = name_of(drawn(tries), mark);
         match claim(&parent, &name) {
             Ok(file) => {
                 let path = shown.join(name.to_string_lossy().as_ref());
@@ -77,15 +137,25 @@ pub(super) fn create(folder: &Path, shown: &Path) -> Result<(File, OwnName), Err
 }
 
 /// Makes the file whose name is drawn from this number, empty and locked; an error where it is
-/// there already.
+/// there already. It has no mark: others open it, who do not know that of its maker.
 pub(in super::super) fn create_drawn(
     folder: &Path,
     shown: &Path,
     drawn: u64,
 ) -> Result<(File, OwnName), Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
-    let name = name_of(drawn);
-    let file = claim(&parent, &name)?;
+    let name = name_of(drawn, None);
+    let mut tries = 0;
+    let file = loop {
+        tries += 1;
+        match claim(&parent, &name) {
+            // Somebody who sweeps looked at it.
+            Err(Errno::NOENT | Errno::WOULDBLOCK) if tries < TRIES => {
+                std::thread::sleep(NAP);
+            }
+            claimed => break claimed?,
+        }
+    };
     let path = shown.join(name.to_string_lossy().as_ref());
     let name = Name::of(&file, parent, name, path)?;
     Ok((file, OwnName(name)))
@@ -95,7 +165,7 @@ pub(in super::super) fn create_drawn(
 /// be the regular file that [`create_drawn`] makes.
 pub(in super::super) fn open_drawn(folder: &Path, drawn: u64) -> Result<File, Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
-    let file: File = openat(&parent, name_of(drawn), OPEN, Mode::empty())?.into();
+    let file: File = openat(&parent, name_of(drawn, None), OPEN, Mode::empty())?.into();
     let seen = fstat(&file)?;
     if FileType::from_raw_mode(seen.st_mode) != FileType::RegularFile || seen.st_nlink != 1 {
         return Err(Errno::NOENT);
@@ -105,7 +175,7 @@ pub(in super::super) fn open_drawn(folder: &Path, drawn: u64) -> Result<File, Er
 
 /// The name that is drawn from this number, for messages.
 pub(in super::super) fn shown_name(drawn: u64) -> String {
-    name_of(drawn).to_string_lossy().into_owned()
+    name_of(drawn, None).to_string_lossy().into_owned()
 }
 
 /// Makes the file under this name and locks it. On an error nothing of it is left.
@@ -119,7 +189,7 @@ fn claim(parent: &OwnedFd, name: &CStr) -> Result<File, Errno> {
             Ok(_) => Ok(()),
             Err(errno) => Err(errno),
         },
-        // Somebody who sweeps holds it, and removes it.
+        // Somebody who sweeps holds it, and may remove it.
         Err(TryLockError::WouldBlock) => return Err(Errno::WOULDBLOCK),
         Err(TryLockError::Error(error)) => match errno_of(&error) {
             // No locks here: then nobody sweeps either.
@@ -135,14 +205,42 @@ fn claim(parent: &OwnedFd, name: &CStr) -> Result<File, Errno> {
     Ok(file)
 }
 
-/// Removes the files that killed processes left in `folder`; those in use, and whatever is
-/// not surely ours, stay.
+/// Removes the files that killed processes left in `folder`; those that may be in use, and
+/// whatever is not surely ours, stay.
 pub(super) fn remove_leftovers(folder: &Path) -> Result<Leftovers, Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
-    Leftovers::sweep(&parent, is_ours, sweep)
+    let whose = if is_of_one_machine(&parent)? {
+        Whose::Anybodys
+    } else {
+        Whose::Marked(mark(&parent)?)
+    };
+    remove(&parent, whose)
 }
 
-fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
+/// Whose files are removed, if their locks are free.
+#[derive(Debug, Clone, Copy)]
+enum Whose {
+    /// All see each other's locks.
+    Anybodys,
+    /// Those with this mark, and none where it is not known.
+    Marked(Option<Mark>),
+}
+
+impl Whose {
+    fn includes(self, name: &CStr) -> bool {
+        match self {
+            Self::Anybodys => true,
+            Self::Marked(own) => own.is_some() && marked(name) == Some(own),
+        }
+    }
+}
+
+fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
+    let sweep = |parent: &OwnedFd, name: &CStr| sweep(parent, name, whose);
+    Leftovers::sweep(parent, |name| marked(name).is_some(), sweep)
+}
+
+fn sweep(parent: &OwnedFd, name: &CStr, whose: Whose) -> Result<Swept, Errno> {
     let seen = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if let Some(why) = why_not_ours(&seen) {
         return Ok(Swept::NotOurs(why));
@@ -155,6 +253,9 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Swept::InUse),
         Err(TryLockError::Error(error)) => return Err(errno_of(&error)),
+    }
+    if !whose.includes(name) {
+        return Ok(Swept::NotOurs(MAY_BE_ANOTHERS));
     }
     // Its owner may have removed it before the lock was free.
     if fstat(&file)?.st_nlink == 1 {
@@ -191,18 +292,24 @@ fn drawn(tries: u32) -> u64 {
     diskfacts_plan::rng::Rng::for_part(now, part).next_u64()
 }
 
-/// The last 8 digits follow from the first 16, so that nobody else's file has such a name.
-fn name_of(drawn: u64) -> CString {
-    let check = diskfacts_plan::rng::Rng::for_part(drawn, 0).next_u64() >> 32;
-    CString::new(format!("{PREFIX}{drawn:016x}{check:08x}")).expect("no zero is in it")
+/// The 8 digits behind the first 16 follow from these and the mark, so that nobody else's file has
+/// such a name.
+fn name_of(drawn: u64, mark: Option<Mark>) -> CString {
+    let check = diskfacts_plan::rng::Rng::for_part(drawn, mark.unwrap_or(0)).next_u64() >> 32;
+    let mark = mark.map_or_else(String::new, |mark| format!("-{mark:016x}"));
+    CString::new(format!("{PREFIX}{drawn:016x}{check:08x}{mark}")).expect("no zero is in it")
 }
 
-fn is_ours(name: &CStr) -> bool {
-    let digits = name.to_str().ok().and_then(|n| n.strip_prefix(PREFIX));
-    let drawn = digits
-        .and_then(|digits| digits.get(..16))
-        .and_then(|drawn| u64::from_str_radix(drawn, 16).ok());
-    drawn.is_some_and(|drawn| name_of(drawn).as_c_str() == name)
+/// The mark in a name of ours, which may have none; `None` of any other name.
+fn marked(name: &CStr) -> Option<Option<Mark>> {
+    let digits = name.to_str().ok()?.strip_prefix(PREFIX)?;
+    let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+    let drawn = number(digits.get(..16)?)?;
+    let mark = match digits.get(24..)? {
+        "" => None,
+        mark => Some(number(mark.strip_prefix('-')?)?),
+    };
+    (name_of(drawn, mark).as_c_str() == name).then_some(mark)
 }
 
 #[cfg(test)]
@@ -292,6 +399,59 @@ mod tests {
         assert_eq!(names(&folder), [last(&used)]);
     }
 
+    /// Where locks are local to a machine, those of others' living files are free.
+    #[test]
+    fn where_others_locks_may_not_be_seen_only_files_of_this_boot_and_mount_are_removed() {
+        let (_scratch, folder) = empty();
+        let parent = openat(CWD, &folder, FOLDER, Mode::empty()).expect("a folder");
+        let own = mark(&parent).expect("it is seen").expect("a boot");
+        let left = left_behind(&folder);
+        let (_file, used) = create(&folder, &folder).expect("a second file");
+        let made = |mark| {
+            let name = name_of(drawn(0), mark);
+            drop(claim(&parent, &name).expect("a file"));
+            name.to_string_lossy().into_owned()
+        };
+        // As another machine, an earlier boot, or a group of hosts has made them.
+        let mut others = [made(Some(own ^ 1)), made(None)];
+        others.sort();
+        let before = names(&folder);
+        let found = remove(&parent, Whose::Marked(None)).expect("a sweep");
+        assert_eq!((found.removed, found.kept.len()), (Vec::new(), 3));
+        assert_eq!(names(&folder), before);
+        let found = remove(&parent, Whose::Marked(Some(own))).expect("a sweep");
+        assert_eq!(found.removed, [left]);
+        assert_eq!(
+            found.kept,
+            others
+                .clone()
+                .map(|name| (name, MAY_BE_ANOTHERS.to_owned()))
+        );
+        let mut there = others.to_vec();
+        there.push(last(&used));
+        there.sort();
+        assert_eq!(names(&folder), there);
+    }
+
+    #[test]
+    fn files_of_other_kinds_of_filesystem_may_be_another_machines() {
+        // NFS, SMB, Lustre, BeeGFS, CephFS, FUSE, 9P, GFS2, OCFS2.
+        let shared = [
+            0x6969,
+            0xFE53_4D42,
+            0x0BD0_0BD0,
+            0x1983_0326,
+            0x00C3_6400,
+            0x6573_5546,
+            0x0102_1997,
+            0x0116_1970,
+            0x7461_636F,
+        ];
+        for kind in shared {
+            assert!(!SAME_WITHOUT_NAME.contains(&kind) && !OF_ONE_MACHINE.contains(&kind));
+        }
+    }
+
     #[test]
     fn what_is_not_surely_ours_stays_and_is_named() {
         let (_scratch, folder) = empty();
@@ -300,7 +460,7 @@ mod tests {
             .expect("rights");
         let linked = left_behind(&folder);
         fs::hard_link(folder.join(&linked), folder.join("a copy")).expect("a link");
-        let inner = name_of(7).to_string_lossy().into_owned();
+        let inner = name_of(7, None).to_string_lossy().into_owned();
         fs::create_dir(folder.join(&inner)).expect("a folder");
         // Somebody's own file, whose name only looks like ours.
         let like_ours = format!("{PREFIX}{:024x}", 7);
@@ -323,14 +483,19 @@ mod tests {
 
     #[test]
     fn a_name_of_ours_is_known_by_its_last_digits() {
-        assert!(is_ours(&name_of(0)));
-        assert!(is_ours(&name_of(u64::MAX)));
+        let is_ours = |name: &CStr| marked(name).is_some();
+        for mark in [None, Some(0), Some(u64::MAX)] {
+            assert_eq!(marked(&name_of(0, mark)), Some(mark));
+            assert_eq!(marked(&name_of(u64::MAX, mark)), Some(mark));
+        }
         for other in ["", "0", ".diskfacts-files-0123456789abcdef"] {
             assert!(!is_ours(&CString::new(other).expect("no zero")), "{other}");
         }
-        let mut changed = name_of(5).into_bytes();
-        let last = changed.last_mut().expect("a digit");
-        *last = if *last == b'0' { b'1' } else { b'0' };
-        assert!(!is_ours(&CString::new(changed).expect("no zero")));
+        for mark in [None, Some(9)] {
+            let mut changed = name_of(5, mark).into_bytes();
+            let last = changed.last_mut().expect("a digit");
+            *last = if *last == b'0' { b'1' } else { b'0' };
+            assert!(!is_ours(&CString::new(changed).expect("no zero")));
+        }
     }
 }
