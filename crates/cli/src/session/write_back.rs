@@ -6,7 +6,7 @@
 use super::measure::{How, Kept, Trials};
 use super::schedule::grace_ns;
 use crate::exit::Failure;
-use crate::target::{Measured, Medium};
+use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::error_said;
 use diskfacts_host::write_back;
 use diskfacts_plan::{CacheMode, On, Stage, Workload};
@@ -67,18 +67,19 @@ fn count(error: &io::Error) -> ErrorCount {
     }
 }
 
-/// What is written to where, and how long it is.
-fn file_of(measured: &Measured, on: On) -> Option<(&File, u64)> {
+/// What is written to where, and how long that is: a part of the file, where other hosts use the
+/// rest.
+fn file_of(measured: &Measured, on: On) -> Option<(&OpenFile, u64)> {
     match (on, &measured.beside, &measured.medium) {
-        (On::File, Some(beside), _) => Some((&beside.file.file, beside.size_bytes)),
-        (_, _, Medium::File(file)) => Some((&file.file, measured.target.size_bytes)),
+        (On::File, Some(beside), _) => Some((&beside.file, beside.size_bytes)),
+        (_, _, Medium::File(file)) => Some((file, measured.target.size_bytes)),
         (_, _, Medium::Simulated(_)) => None,
     }
 }
 
 fn settle(measured: &Measured, on: On) -> Settled {
     let file = file_of(measured, on);
-    Settled::of(file.map_or(Ok(()), |(file, _)| file.sync_data()))
+    Settled::of(file.map_or(Ok(()), |(open, _)| open.file.sync_data()))
 }
 
 /// Counts the error in the trial that wrote, unless a sync of its own has told it.
@@ -132,6 +133,15 @@ fn span(workload: &Workload, size: u64) -> Range<u64> {
     }
 }
 
+/// The bytes of the file that these workloads may have written; none where there are none.
+fn written<'a>(
+    workloads: impl Iterator<Item = &'a Workload>,
+    (open, size): (&OpenFile, u64),
+) -> Option<Range<u64>> {
+    let spans = workloads.map(|workload| open.in_file(span(workload, size)));
+    spans.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))
+}
+
 impl Trials<'_> {
     /// Writes back what others left, so that an error of it is nobody else's.
     pub(super) fn settle_the_first(&mut self, how: &mut How) {
@@ -174,16 +184,15 @@ impl Trials<'_> {
             if how.broken.is_some() || self.signals.came().is_some() {
                 return;
             }
-            let Some((file, size)) = file_of(self.measured, on) else {
+            let Some((open, size)) = file_of(self.measured, on) else {
                 continue;
             };
-            let written = self.run.trials.iter().filter(|trial| writes(trial, on));
-            let spans = written.map(|trial| span(&trial.workload, size));
-            let both = |a: Range<u64>, b: Range<u64>| a.start.min(b.start)..a.end.max(b.end);
-            let Some(span) = spans.reduce(both) else {
+            let trials = self.run.trials.iter().filter(|trial| writes(trial, on));
+            let workloads = trials.map(|trial| &trial.workload);
+            let Some(written) = written(workloads, (open, size)) else {
                 continue;
             };
-            match self.write_back_until(file, span, until) {
+            match self.write_back_until(&open.file, written, until) {
                 Ok(true) => {}
                 Ok(false) => self.run.run.notes.push(
                     "What the trials wrote was not all written back when the time was over, so \
@@ -241,5 +250,33 @@ impl Trials<'_> {
         how.failed = true;
         let run = &*self.run;
         (self.keep)(run, Kept::ChangedTrial(&run.trials[place]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a host wrote in its slice lies there, and not in that of rank 0.
+    #[test]
+    fn what_was_written_in_a_slice_is_written_back_in_that_slice() {
+        const SLICE: u64 = 1 << 20;
+        let file = || File::open("/dev/null").expect("it is there");
+        let slice = OpenFile::part_of(file(), 2 * SLICE, 3 * SLICE);
+        let workload = |offset, span| Workload {
+            operation: diskfacts_plan::Operation::Write,
+            offset,
+            span,
+            ..Workload::default()
+        };
+        let workloads = [workload(4096, Some(4096)), workload(65_536, None)];
+        let in_slice = written(workloads.iter(), (&slice, SLICE));
+        assert_eq!(in_slice, Some(2 * SLICE + 4096..3 * SLICE));
+        assert_eq!(written([].iter(), (&slice, SLICE)), None);
+        let whole = OpenFile::part_of(file(), 0, SLICE);
+        assert_eq!(
+            written(workloads[..1].iter(), (&whole, SLICE)),
+            Some(4096..8192)
+        );
     }
 }

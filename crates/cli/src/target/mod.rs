@@ -23,6 +23,7 @@ use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
 use diskfacts_record::{Stack, Target, TargetKind};
 use std::borrow::Cow;
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -102,6 +103,25 @@ impl OpenFile {
             name: None,
             part: None,
         }
+    }
+
+    /// The part of a file of so many bytes that is the target, opened.
+    #[cfg(test)]
+    pub(crate) fn part_of(file: File, offset_bytes: u64, file_bytes: u64) -> Self {
+        let part = Part {
+            offset_bytes,
+            file_bytes,
+        };
+        Self {
+            part: Some(part),
+            ..Self::new(file, None)
+        }
+    }
+
+    /// Bytes of the target as they lie in the file.
+    pub(crate) fn in_file(&self, bytes: Range<u64>) -> Range<u64> {
+        let offset = self.part.map_or(0, |part| part.offset_bytes);
+        bytes.start.saturating_add(offset)..bytes.end.saturating_add(offset)
     }
 
     /// A workload on a target of this file as it is done on the file: nothing else where the
