@@ -31,7 +31,7 @@ use std::time::Instant;
 pub(crate) use filling::{Filling, Stretches};
 pub(crate) use own_file::PIECE_BYTES;
 use own_name::OwnName;
-pub(crate) use shared_file::{OwnPart, SharedFile};
+pub(crate) use shared_file::{MadeFile, OwnPart, SharedFile};
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: u32 = 4096;

@@ -8,7 +8,7 @@
 use super::own_file::{named, no_space, refused, reserve};
 use super::own_name::OwnName;
 use super::{Measured, Medium, OpenFile, Part, size};
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use diskfacts_host::Place;
 use rustix::io::Errno;
 use std::fs::File;
@@ -23,7 +23,6 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// What this host fills.
 pub(crate) struct OwnPart {
-    _made: Option<MadeFile>,
     pub(crate) file: OpenFile,
     pub(crate) offset_bytes: u64,
     pub(crate) bytes: u64,
@@ -41,10 +40,23 @@ pub(crate) struct SharedFile {
 }
 
 /// A file of a group that this host has made; dropping it removes the name, and then gives the
-/// lock up by which others know that it is in use.
+/// lock up by which others know that it is in use. It is kept until the group has ended: on NFS
+/// whoever else has it open loses it with its name.
 pub(crate) struct MadeFile {
-    _name: OwnName,
+    name: OwnName,
     _lock: File,
+}
+
+impl MadeFile {
+    /// Leaves it there, for hosts that go on without this one, and says so.
+    pub(crate) fn stays(self) {
+        let path = self.name.0.path().display();
+        say(&format!(
+            "diskfacts: left {path}, which other hosts may still read; remove it when they have \
+             ended: rm {path}"
+        ));
+        std::mem::forget(self.name);
+    }
 }
 
 impl SharedFile {
@@ -57,10 +69,7 @@ impl SharedFile {
         let made = named::create_drawn(&reach, folder, self.drawn);
         let (file, name) = made.map_err(|errno| refused(folder, errno))?;
         reserve(&file, self.bytes).map_err(|errno| no_space(folder, self.bytes, errno))?;
-        Ok(MadeFile {
-            _name: name,
-            _lock: file,
-        })
+        Ok(MadeFile { name, _lock: file })
     }
 
     /// Opens it, on any host.
@@ -123,7 +132,6 @@ impl Measured {
     /// a file of so many bytes, and what it fills.
     pub(crate) fn takes_part(
         &mut self,
-        made: Option<MadeFile>,
         (used, of_used, file_bytes): (File, Range<u64>, u64),
         (filled, of_filled): (File, Range<u64>),
     ) {
@@ -137,7 +145,6 @@ impl Measured {
             file_bytes,
         });
         self.own_part = Some(OwnPart {
-            _made: made,
             file: OpenFile::new(filled, alignment),
             offset_bytes: of_filled.start,
             bytes: of_filled.end - of_filled.start,

@@ -73,9 +73,14 @@ pub(crate) const TOGETHER: [&str; 4] = ["--together", "--several-per-host", "--g
 
 /// Sends a signal to the rank that wrote its number into this file.
 pub(crate) fn send(signal: Signal, pid: &Path) {
+    kill_process(process(pid), signal).expect("it is ours");
+}
+
+/// The rank that wrote its number into this file.
+pub(crate) fn process(pid: &Path) -> Pid {
     let pid = std::fs::read_to_string(pid).expect("the rank wrote it");
     let pid = pid.trim().parse().ok().and_then(Pid::from_raw);
-    kill_process(pid.expect("a process"), signal).expect("it is ours");
+    pid.expect("a process")
 }
 
 /// What `runs` says of those that the ranks have stored.

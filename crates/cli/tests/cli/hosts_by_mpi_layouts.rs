@@ -1,9 +1,9 @@
 //! Hosts that a launcher of MPI starts, which share files: in slices, whole, or each other's.
 
-use crate::hosts_by_mpi::{Ranks, TOGETHER, documents, mpirun, plan, runs, send, stored};
+use crate::hosts_by_mpi::{Ranks, TOGETHER, documents, mpirun, plan, process, runs, send, stored};
 use crate::support::{Case, MIB, one_stage};
 use diskfacts_testkit::or_skip;
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, prlimit};
 use serde_json::Value;
 
 /// The files of ours in the folder, each held open, so that their bytes can be read when their
@@ -207,6 +207,45 @@ fn a_host_with_a_folder_of_its_own_is_refused_for_all() {
         std::fs::read_dir(&elsewhere).expect("it is there").count(),
         0
     );
+}
+
+/// A host that cannot go on keeps the file that it made for as long as others read it.
+#[test]
+fn the_file_of_a_host_that_failed_stays_until_the_group_ends() {
+    let case = Case::new();
+    let twice = plan(&case, "plan.toml", "1s");
+    let text = std::fs::read_to_string(&twice).expect("a plan");
+    let long = case.text_file("long.toml", &text.replace("trials = 2", "trials = 8"));
+    let measure = Ranks::new(&case, &long.display().to_string()).with(&TOGETHER);
+    let measure = measure.with(&["--shift", "--time", "60s"]);
+    let (pid, store) = (case.path("pid"), case.path("ranks.db"));
+    let first = measure
+        .add(or_skip!(mpirun()), 1, &store)
+        .args([":", "-n", "1", "sh", "-c"])
+        .arg("echo $$ > \"$0\"; exec \"$@\"")
+        .arg(&pid)
+        .arg(env!("CARGO_BIN_EXE_diskfacts"));
+    let second = first.arg("--store").arg(case.path("one.db"));
+    let all = measure.add(second.args(&measure.words).arg(":"), 1, &store);
+    let running = all.start();
+    let trials = |least: u64| {
+        let runs = runs(&case);
+        runs.len() == 2 && runs.iter().all(|run| run["trials"].as_u64() >= Some(least))
+    };
+    running.wait_until("a trial was stored", || trials(1));
+    // From now on it can store no trial.
+    let limit = Rlimit {
+        current: Some(1),
+        maximum: Some(1),
+    };
+    prlimit(Some(process(&pid)), Resource::Fsize, limit).expect("it is ours");
+    running.wait_until("the others have gone on", || trials(5));
+    let names = shared_files(&measure.folder).len();
+    let finished = running.finish();
+    assert_eq!(names, 3, "{finished}");
+    finished.expect_stdout("2 of 3 hosts");
+    finished.expect_stderr("one.db did not work");
+    measure.left_nothing();
 }
 
 /// What a killed rank 0 leaves is removed by the next measurement.

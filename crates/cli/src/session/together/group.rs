@@ -12,6 +12,7 @@ use super::Agreement;
 use super::rendezvous::{Cancelled, Rendezvous, StoppedWaiting};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::signals::Signals;
+use crate::target::MadeFile;
 use diskfacts_engine::AgreedStart;
 use diskfacts_gang::launcher::Launcher;
 use diskfacts_gang::mpi::MpiError;
@@ -101,6 +102,11 @@ pub(crate) struct LaunchedGroup {
     /// An order that was looked at before its time.
     ahead: Option<Order>,
     ending: Option<Ending>,
+    /// Whether this host has said that it cannot go on; it hears of the end of the group all the
+    /// same.
+    has_failed: bool,
+    /// The file that this host has made for the group, which others use until the end.
+    made: Option<MadeFile>,
 }
 
 impl LaunchedGroup {
@@ -159,6 +165,8 @@ impl LaunchedGroup {
             step: Step::Between,
             ahead: None,
             ending: None,
+            has_failed: false,
+            made: None,
         })
     }
 
@@ -180,6 +188,11 @@ impl LaunchedGroup {
     /// The group, once it has begun.
     pub(in super::super) fn meeting(&self) -> Option<&Meeting> {
         self.meeting.as_ref()
+    }
+
+    /// Keeps a file that this host has made until the group has ended.
+    pub(super) fn keep(&mut self, made: Option<MadeFile>) {
+        self.made = made;
     }
 
     /// Says who this host is, and what it comes to or why it cannot measure; waits until all
@@ -267,9 +280,11 @@ impl LaunchedGroup {
             Step::Between => {}
             Step::Preparing(_) => {
                 // It is cancelled, as what fails is.
+                self.has_failed = true;
                 let _cancelled = self.seat.ready(Err(why));
             }
             Step::Measuring(_) => {
+                self.has_failed = true;
                 let _cancelled = self.seat.finished(Err(why));
             }
         }
@@ -310,6 +325,7 @@ impl LaunchedGroup {
             match self.step {
                 Step::Preparing(Order::Part) => self.pass(&[]),
                 Step::Preparing(_) => {
+                    self.has_failed = true;
                     let why = "its session has ended".to_owned();
                     let _cancelled = self.seat.ready(Err(why));
                 }
@@ -328,6 +344,12 @@ impl LaunchedGroup {
                     self.ending = Some(Ending::Stopped(why.to_owned()));
                 }
             }
+        }
+        // Who was taken for lost ends before the others, which read what it has made.
+        let others_go_on = matches!(self.ending, Some(Ending::Left(_))) && !self.has_failed;
+        match self.made.take() {
+            Some(made) if others_go_on => made.stays(),
+            made => drop(made),
         }
         drop(self.release.take());
         if let Some(thread) = self.thread.take() {

@@ -34,7 +34,7 @@ impl<'a> Reserved<'a> {
         };
         let (used, written) = (placement.used(each), placement.written(each));
         let (mut made, mut opened) = (None, None);
-        group.open_together(
+        let all_opened = group.open_together(
             || {
                 if placement.makes() {
                     made = Some(file(placement.rank.rank).make(place)?);
@@ -49,11 +49,12 @@ impl<'a> Reserved<'a> {
                 opened = Some(pair);
                 Ok(())
             },
-        )?;
+        );
+        group.keep(made);
+        all_opened?;
         let (to_use, to_fill) = opened.ok_or_else(unready)?;
         let note = note(placement, each);
         measured.takes_part(
-            made,
             (to_use, used.bytes, placement.file_bytes(each)),
             (to_fill, written.bytes),
         );
