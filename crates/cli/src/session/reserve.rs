@@ -3,7 +3,7 @@
 
 use super::refuse::Accepted;
 use super::settings::Settings;
-use super::together::{Agreement, Placement};
+use super::together::{Agreement, Placement, Start};
 use super::{cache_proof, fit};
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
@@ -103,6 +103,7 @@ impl<'a> Accepted<'a> {
             destroy_data_on: request.destroy_data_on,
             seed: self.seed,
             shared: self.placement().map(|placement| placement.times()),
+            waits: self.start.as_ref().is_some_and(Start::agrees),
         })
     }
 }

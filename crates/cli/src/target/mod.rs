@@ -31,7 +31,7 @@ use std::time::Instant;
 pub(crate) use filling::{Filling, Stretches};
 pub(crate) use own_file::PIECE_BYTES;
 use own_name::OwnName;
-pub(crate) use shared_file::{MadeFile, OwnPart, SharedFile};
+pub(crate) use shared_file::{MadeFile, OwnPart, SharedFile, sweep_for_shared};
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: u32 = 4096;
@@ -264,6 +264,9 @@ pub(crate) struct Wanted<'a> {
     /// How many times the size lies on the storage, where a group of hosts makes its files
     /// together: then a stand-in is opened, until they are made.
     pub(crate) shared: Option<u32>,
+    /// Whether other hosts have to agree first: until they do, a file of ours takes no room, and
+    /// nothing is removed for it ([`Measured::take_room`]).
+    pub(crate) waits: bool,
 }
 
 /// Opens the target, and says what lies under it. A folder still has to be
@@ -288,7 +291,11 @@ pub(crate) fn open(wanted: &Wanted<'_>, signals: &Signals) -> Result<(Measured, 
         return Err(shared_file::no_shared_folder(wanted.given));
     }
     let mut measured = match place.subject.kind {
-        SubjectKind::Folder if wanted.looped => return looped::open(wanted, &place, stack),
+        SubjectKind::Folder if wanted.looped => {
+            let (mut measured, stack) = looped::open(wanted, &place, stack)?;
+            measured.place = Some(place);
+            return Ok((measured, stack));
+        }
         SubjectKind::Folder => {
             let filesystem = stack.filesystem.as_ref();
             let mount_point = filesystem.map(|f| f.mount_point.as_str());

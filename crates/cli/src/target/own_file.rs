@@ -24,7 +24,8 @@ pub(crate) const PIECE_BYTES: u64 = 1 << 20;
 /// Left free for others: a twentieth of the filesystem, at least this.
 const RESERVE_BYTES: u64 = 16 << 20;
 
-/// Makes the file, empty and of full size; [`Filling`](super::Filling) gives it content.
+/// Makes the file, empty and of full size; [`Filling`](super::Filling) gives it content. Where
+/// other hosts have to agree first, it takes its room when they have ([`Measured::take_room`]).
 pub(super) fn open(
     wanted: &Wanted<'_>,
     place: &Place,
@@ -40,7 +41,7 @@ pub(super) fn open(
         )));
     }
     let named = named::is_needed(&reach).map_err(|error| refused(folder, error))?;
-    let swept = if named || wanted.shared.is_some() {
+    let swept = if named && !wanted.waits {
         sweep(&reach, folder)?
     } else {
         Vec::new()
@@ -51,10 +52,10 @@ pub(super) fn open(
     let times = wanted.shared.unwrap_or(1).max(1);
     let (bytes, note) = choose_size((wanted.size, times), &space, folder, option)?;
     let (file, name) = create((&reach, folder), named).map_err(|error| refused(folder, error))?;
-    match wanted.shared {
-        // A stand-in takes no room.
-        Some(_) => rustix::fs::ftruncate(&file, bytes),
-        None => reserve(&file, bytes),
+    if wanted.waits {
+        rustix::fs::ftruncate(&file, bytes)
+    } else {
+        reserve(&file, bytes)
     }
     .map_err(|errno| no_space(folder, bytes, errno))?;
     let kind = TargetKind::Folder;
@@ -74,8 +75,33 @@ pub(super) fn open(
     Ok(measured)
 }
 
+impl Measured {
+    /// What waits until all hosts of a group have agreed: what killed processes left in the folder
+    /// is removed, and the file takes its room.
+    ///
+    /// # Errors
+    /// Where it cannot be looked for, or others have taken the room by now.
+    pub(crate) fn take_room(&mut self) -> Result<(), Failure> {
+        let is_ours = matches!(self.target.kind, TargetKind::Folder | TargetKind::Loop);
+        let (Some(place), Medium::File(open), true) = (&self.place, &self.medium, is_ours) else {
+            return Ok(());
+        };
+        let (folder, reach) = (&place.subject.path, place.reach());
+        if named::is_needed(&reach).map_err(|error| refused(folder, error))? {
+            self.notes.extend(sweep(&reach, folder)?);
+        }
+        let file = self.under.as_ref().unwrap_or(&open.file);
+        let beside = self.beside.as_ref();
+        let beside = beside.map(|beside| (&beside.file.file, beside.size_bytes));
+        for (file, bytes) in std::iter::once((file, self.target.size_bytes)).chain(beside) {
+            reserve(file, bytes).map_err(|errno| no_space(folder, bytes, errno))?;
+        }
+        Ok(())
+    }
+}
+
 /// Removes what killed processes left in the folder, and says so.
-fn sweep(reach: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
+pub(super) fn sweep(reach: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
     let found = named::remove_leftovers(reach).map_err(|errno| {
         Failure::failed(format!(
             "looking for what a killed diskfacts left in {} failed: {}; name another folder, or \
@@ -266,6 +292,8 @@ pub(super) fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diskfacts_testkit::Scratch;
+    use std::os::unix::fs::MetadataExt;
 
     fn space(total: u64, available: u64) -> Space {
         Space {
@@ -273,6 +301,45 @@ mod tests {
             available_bytes: available,
             ..Space::default()
         }
+    }
+
+    #[test]
+    fn until_others_agree_a_file_takes_no_room_and_nothing_is_removed() {
+        let scratch = Scratch::new().expect("a folder");
+        let place = || Place::look(&scratch.join(".")).expect("it is there");
+        let wanted = |shared| Wanted {
+            given: Path::new("."),
+            size: Some(LEAST_BYTES),
+            looped: false,
+            beside: false,
+            writes: false,
+            destroy_data_on: None,
+            seed: 1,
+            shared,
+            waits: true,
+        };
+        let drawn = named::create_drawn(&scratch.join("."), Path::new("."), 7);
+        let (file, name) = drawn.expect("a file");
+        let left = scratch.join(&named::shown_name(7));
+        // As one that was killed leaves it.
+        drop(file);
+        std::mem::forget(name);
+        let blocks = |measured: &Measured| match &measured.medium {
+            Medium::File(open) => open.file.metadata().expect("it is open").blocks(),
+            Medium::Simulated(_) => 0,
+        };
+        for shared in [Some(2), None] {
+            let opened = open(&wanted(shared), &place(), None);
+            let mut measured = opened.unwrap_or_else(|why| panic!("{}", why.sentence()));
+            assert_eq!((blocks(&measured), left.exists()), (0, true));
+            if shared.is_none() {
+                measured.place = Some(place());
+                assert!(measured.take_room().is_ok());
+                assert!(blocks(&measured) * 512 >= LEAST_BYTES);
+            }
+        }
+        // It may have been removed already, where the file had to have a name.
+        assert!(sweep(&place().reach(), Path::new(".")).is_ok() && !left.exists());
     }
 
     #[test]

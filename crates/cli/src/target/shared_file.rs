@@ -5,7 +5,7 @@
 //! its maker and removed by it when the group has ended, since others may use it until then. What a killed maker
 //! leaves, the next measurement in that folder removes where all who use it are on one machine.
 
-use super::own_file::{named, no_space, refused, reserve};
+use super::own_file::{named, no_space, refused, reserve, sweep};
 use super::own_name::OwnName;
 use super::{Measured, Medium, OpenFile, Part, size};
 use crate::exit::{Failure, say};
@@ -125,6 +125,15 @@ impl SharedFile {
             std::io::Error::from(errno)
         ))
     }
+}
+
+/// Removes what killed processes left in the folder, and says so: for whoever is about to make or
+/// open files that hosts share.
+///
+/// # Errors
+/// Where it cannot be looked for.
+pub(crate) fn sweep_for_shared(place: &Place) -> Result<Vec<String>, Failure> {
+    sweep(&place.reach(), &place.subject.path)
 }
 
 impl Measured {

@@ -49,6 +49,11 @@ pub(in super::super) enum Meet {
 }
 
 impl Start {
+    /// Whether the hosts agree by messages before anything is made.
+    pub(in super::super) fn agrees(&self) -> bool {
+        matches!(self.meet, Meet::Messages)
+    }
+
     /// What the command asks for; `None` of a run of this host alone.
     ///
     /// # Errors

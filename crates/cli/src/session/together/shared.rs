@@ -7,20 +7,22 @@ use super::group::LaunchedGroup;
 use super::placement::{Placement, name_of_file};
 use crate::exit::Failure;
 use crate::signals::Signals;
-use crate::target::{Measured, SharedFile};
+use crate::target::{Measured, SharedFile, sweep_for_shared};
 use diskfacts_host::Place;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::together::Layout;
 
 impl<'a> Reserved<'a> {
-    /// Makes and opens what the layout asks for; nothing where each host has a file that no
-    /// other sees.
+    /// Makes and opens what the layout asks for. Where each host has a file that no other sees,
+    /// that takes its room now.
     ///
     /// # Errors
-    /// Where any host cannot: then none goes on.
+    /// Where any host cannot: then none goes on, but where each has a file of its own.
     pub(in super::super) fn share(&mut self, group: &mut LaunchedGroup) -> Result<(), Failure> {
         let Some(placement) = self.accepted.placement() else {
-            return Ok(());
+            return self.held.measured.take_room().inspect_err(|failure| {
+                group.fail(failure);
+            });
         };
         let unready = || Failure::failed("a layout without a group, or without a folder");
         let meeting = group.meeting().cloned().ok_or_else(unready)?;
@@ -33,9 +35,11 @@ impl<'a> Reserved<'a> {
             bytes: placement.file_bytes(each),
         };
         let (used, written) = (placement.used(each), placement.written(each));
-        let (mut made, mut opened) = (None, None);
+        let (mut made, mut opened, mut swept) = (None, None, Vec::new());
         let all_opened = group.open_together(
             || {
+                // What was swept took room.
+                swept = sweep_for_shared(place)?;
                 if placement.makes() {
                     made = Some(file(placement.rank.rank).make(place)?);
                 }
@@ -58,6 +62,7 @@ impl<'a> Reserved<'a> {
             (to_use, used.bytes, placement.file_bytes(each)),
             (to_fill, written.bytes),
         );
+        measured.notes.extend(swept);
         measured.notes.push(note);
         Ok(())
     }
