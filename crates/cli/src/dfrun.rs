@@ -1,8 +1,9 @@
 //! Files of whole runs, opened.
 
 use crate::exit::{Exit, Failure};
+use diskfacts_record::Run;
 use diskfacts_store::Parcel;
-use diskfacts_store::dfrun::{Error, Reader};
+use diskfacts_store::dfrun::{Error, RUNS_BYTES_MAX, Reader};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
@@ -44,6 +45,17 @@ pub(crate) fn open(path: &Path) -> Result<Option<Parcels>, Failure> {
             rest,
             shown,
         })),
+    }
+}
+
+impl Parcels {
+    /// All of the runs, for who needs them at once.
+    ///
+    /// # Errors
+    /// Where they cannot be read, or are more than is taken into memory.
+    pub(crate) fn runs(mut self) -> Result<Vec<Run>, Failure> {
+        self.rest.limit(RUNS_BYTES_MAX);
+        self.map(|parcel| Ok(parcel?.run)).collect()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Runs that somebody names: a stored one, or those of a file.
 
 use crate::args::Common;
-use crate::dfrun;
+use crate::dfrun::{self, Parcels};
 use crate::exit::{Failure, OrFail};
 use crate::session::conclude_document;
 use crate::storing::{self, Here};
 use diskfacts_record::Run;
 use diskfacts_report::json;
 use diskfacts_store::Store;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -27,15 +28,15 @@ fn is_path(name: &str) -> bool {
 pub(crate) enum InFile {
     /// A run that was printed with `--json`: as it was explained, without its histograms.
     Printed(Box<Run>),
-    /// Runs that were exported whole.
-    Whole(Vec<Run>),
+    /// Runs that were exported whole, one after the other: how many and how large they are is
+    /// known only when they have come.
+    Whole(Box<Parcels>),
 }
 
 /// The runs of a file of ours; `None` of any other file, and of what is no text.
 pub(crate) fn in_file(path: &Path) -> Result<Option<InFile>, Failure> {
     if let Some(parcels) = dfrun::open(path)? {
-        let runs = parcels.map(|parcel| parcel.map(|parcel| parcel.run));
-        return Ok(Some(InFile::Whole(runs.collect::<Result<_, _>>()?)));
+        return Ok(Some(InFile::Whole(Box::new(parcels))));
     }
     let text = object(path).ok().flatten();
     let run = text.and_then(|text| json::read_run(&text)).transpose();
@@ -90,8 +91,12 @@ impl<'a> Named<'a> {
         if is_document(name) {
             return match in_file(Path::new(name))? {
                 Some(InFile::Printed(run)) => Ok(vec![*run]),
-                Some(InFile::Whole(runs)) => {
-                    let other = |id: &str| runs.iter().find(|run| run.run.id == id).cloned();
+                Some(InFile::Whole(parcels)) => {
+                    let runs = parcels.runs()?;
+                    // The first, of several with one id.
+                    let by_id = runs.iter().rev().map(|run| (&*run.run.id, run));
+                    let by_id: HashMap<&str, &Run> = by_id.collect();
+                    let other = |id: &str| by_id.get(id).map(|run| (*run).clone());
                     let each = runs
                         .iter()
                         .map(|run| explained(run.clone(), other).swap_remove(0));

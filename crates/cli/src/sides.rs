@@ -151,7 +151,7 @@ fn of_document(path: &Path) -> Result<Vec<Run>, Failure> {
     // What is no text is told by the importer, in its words.
     match named::in_file(path)? {
         Some(InFile::Printed(run)) => return Ok(vec![*run]),
-        Some(InFile::Whole(runs)) => return Ok(runs),
+        Some(InFile::Whole(parcels)) => return parcels.runs(),
         None => {}
     }
     let document = import::document(path)?;

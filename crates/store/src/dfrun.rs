@@ -17,7 +17,8 @@
 //!
 //! # What is trusted
 //! Nothing: a file may come from anywhere. What is taken into memory of one run is limited
-//! ([`RUN_BYTES_MAX`] and what is within it), whatever the packed bytes say; documents have to
+//! ([`RUN_BYTES_MAX`] and what is within it), whatever the packed bytes say, and so is that of all
+//! runs of a file for who keeps them ([`Reader::limit`]); documents have to
 //! be read as what they are said to be, histograms and labels to be valid, ids to be ids. The
 //! checksum finds damage, not intent: who can write a file can write its checksum.
 
@@ -45,6 +46,8 @@ pub const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 pub const TRIAL_BYTES_MAX: u64 = 16 << 20;
 /// Bytes of a run, unpacked, at most: 25 000 trials as they mostly are.
 pub const RUN_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of all runs of a file, unpacked, at most, where they are in memory at once.
+pub const RUNS_BYTES_MAX: u64 = 512 << 20;
 
 /// The first line of a run.
 #[derive(Serialize, Deserialize)]

@@ -111,9 +111,9 @@ impl Wanted<'_> {
         let shown = path.display().to_string();
         match named::in_file(path)? {
             Some(InFile::Printed(run)) => self.take(&run, &shown),
-            Some(InFile::Whole(runs)) => {
-                for run in &runs {
-                    self.take(run, &shown)?;
+            Some(InFile::Whole(parcels)) => {
+                for parcel in *parcels {
+                    self.take(&parcel?.run, &shown)?;
                 }
                 Ok(())
             }

@@ -6,6 +6,7 @@ use diskfacts_plan::plan::stage_label;
 use diskfacts_record::evidence::Intervals;
 use diskfacts_record::together::AgreedTrial;
 use diskfacts_record::{Layers, PackedHistograms, Run, Status, Together, Trial};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// One run of a group.
@@ -78,15 +79,16 @@ impl Member {
     /// # Errors
     /// Where it was made by one host alone.
     pub fn of(run: &Run) -> Result<Self, NotAMember> {
-        let Some(together) = run.together.clone() else {
+        let Some(together) = &run.together else {
             return Err(NotAMember {
                 run: run.run.id.clone(),
             });
         };
-        let trial = |agreed: &AgreedTrial| MemberTrial {
+        let mut done = Done::of(run);
+        let trials = together.trials.iter().map(|agreed| MemberTrial {
             agreed: agreed.clone(),
-            done: measured(run, agreed),
-        };
+            done: done.take(agreed).and_then(|trial| measured(trial, agreed)),
+        });
         Ok(Self {
             host: run
                 .machine
@@ -101,8 +103,8 @@ impl Member {
             kernel: run.machine.kernel.clone(),
             boot_id: run.machine.boot_id.clone(),
             storage: Storage::of(&run.stack, run.machine.boot_id.as_deref()),
-            trials: together.trials.iter().map(trial).collect(),
-            together,
+            trials: trials.collect(),
+            together: together.clone(),
         })
     }
 
@@ -131,14 +133,33 @@ impl MemberTrial {
     }
 }
 
-/// The trial that was done for what was agreed; where it is not known when, there is none.
-fn measured(run: &Run, agreed: &AgreedTrial) -> Option<Measured> {
-    let is_it = |trial: &&Trial| {
-        trial.order == agreed.order
-            && trial.stage == agreed.stage
-            && trial.settings == agreed.settings
-    };
-    let trial = run.trials.iter().find(is_it)?;
+/// The trials of a run by what was agreed. Each is taken once: a run may come from anywhere and
+/// say that a million were agreed on, and is not to have the one that it holds copied as often.
+struct Done<'a>(HashMap<DoneKey<'a>, &'a Trial>);
+
+/// Order, stage, and what was varied.
+type DoneKey<'a> = (u32, &'a str, &'a BTreeMap<String, String>);
+
+impl<'a> Done<'a> {
+    fn of(run: &'a Run) -> Self {
+        let mut done = HashMap::new();
+        for trial in &run.trials {
+            let key: DoneKey<'_> = (trial.order, &trial.stage, &trial.settings);
+            // The first, of several in one place.
+            done.entry(key).or_insert(trial);
+        }
+        Self(done)
+    }
+
+    fn take(&mut self, agreed: &'a AgreedTrial) -> Option<&'a Trial> {
+        let key: DoneKey<'_> = (agreed.order, &agreed.stage, &agreed.settings);
+        self.0.remove(&key)
+    }
+}
+
+/// What was measured in the trial that was done for what was agreed; where it is not known when,
+/// there is none.
+fn measured(trial: &Trial, agreed: &AgreedTrial) -> Option<Measured> {
     let all = |per_io: Option<f64>| per_io.map(|ns| ns * trial.ops as f64);
     let devices = trial.evidence.devices.iter().filter(|device| device.leaf);
     Some(Measured {
@@ -156,4 +177,65 @@ fn measured(run: &Run, agreed: &AgreedTrial) -> Option<Measured> {
             .map(|device| (device.name.clone(), device.read_bytes, device.write_bytes))
             .collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use std::time::{Duration, Instant};
+
+    fn agreed(order: u32, of: &Trial) -> AgreedTrial {
+        AgreedTrial {
+            order,
+            stage: of.stage.clone(),
+            settings: of.settings.clone(),
+            number: of.number,
+            at_ns: 0,
+            length_ns: 1,
+            started_ns: Some(0),
+            ended_ns: Some(1),
+            clock_error_ns: 0,
+            late_ns: None,
+            void: None,
+        }
+    }
+
+    #[test]
+    fn a_trial_is_of_one_agreement() {
+        let run = testing::healthy();
+        let first = &run.trials[0];
+        let here = agreed(first.order, first);
+        let elsewhere = AgreedTrial {
+            stage: "another".to_owned(),
+            ..agreed(run.trials[1].order, &run.trials[1])
+        };
+        let mut done = Done::of(&run);
+        assert_eq!(done.take(&here), Some(first));
+        assert_eq!(done.take(&here), None, "it was copied once");
+        assert_eq!(done.take(&elsewhere), None);
+    }
+
+    /// Who looks through all trials for each that was agreed on takes minutes.
+    #[test]
+    fn what_a_file_says_was_agreed_on_is_found_in_seconds() {
+        const TRIALS: u32 = 20_000;
+        let mut run = testing::healthy();
+        let mut one = run.trials.swap_remove(0);
+        one.histograms = PackedHistograms::default();
+        one.evidence = Default::default();
+        let trial = |order| Trial {
+            order,
+            ..one.clone()
+        };
+        run.trials = (1..=TRIALS).map(trial).collect();
+        let trials: Vec<AgreedTrial> = (1..=TRIALS)
+            .flat_map(|order| [agreed(order, &one), agreed(TRIALS + order, &one)])
+            .collect();
+        let began = Instant::now();
+        let mut done = Done::of(&run);
+        let found = trials.iter().filter(|agreed| done.take(agreed).is_some());
+        assert_eq!(found.count(), TRIALS as usize);
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
 }

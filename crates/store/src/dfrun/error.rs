@@ -41,6 +41,11 @@ pub enum Error {
         /// The limit, bytes.
         bytes_max: u64,
     },
+    /// Its runs together are more than is taken into memory at once.
+    TooMany {
+        /// The limit, bytes, unpacked.
+        bytes_max: u64,
+    },
     /// The system could not read or write it.
     Io(io::Error),
 }
@@ -73,6 +78,12 @@ impl fmt::Display for Error {
             Self::TooLarge { what, bytes_max } => write!(
                 f,
                 "{what} has more than {} MiB, which is more than a file of runs may hold",
+                bytes_max >> 20
+            ),
+            Self::TooMany { bytes_max } => write!(
+                f,
+                "its runs have more than {} MiB together, unpacked, which is more than is taken \
+                 into memory at once; `diskfacts runs import` stores them one after the other",
                 bytes_max >> 20
             ),
             Self::Io(error) => write!(f, "{error}"),

@@ -28,6 +28,10 @@ pub struct Reader<R> {
     last: Option<(u32, u32)>,
     /// At its end, or at an error.
     is_over: bool,
+    /// Bytes of all runs that came, unpacked.
+    came: u64,
+    /// How many they may be, at most.
+    bytes_max: u64,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -37,7 +41,15 @@ impl<R: BufRead> Reader<R> {
             input,
             last: None,
             is_over: false,
+            came: 0,
+            bytes_max: u64::MAX,
         }
+    }
+
+    /// Takes no more than so many bytes of all runs together, unpacked, with those that came: for
+    /// who keeps them all.
+    pub fn limit(&mut self, bytes_max: u64) {
+        self.bytes_max = bytes_max;
     }
 
     fn run(&mut self) -> Result<Option<Parcel>, Error> {
@@ -57,9 +69,12 @@ impl<R: BufRead> Reader<R> {
                 Some(_) => Error::damaged("what is behind a run is none"),
             });
         }
+        let left_of_all = self.bytes_max.saturating_sub(self.came);
+        let left = RUN_BYTES_MAX.min(left_of_all);
         let mut lines = Lines {
             unpacked: BufReader::new(GzDecoder::new(&mut self.input)),
-            left: RUN_BYTES_MAX,
+            left,
+            of_all: (left < RUN_BYTES_MAX).then_some(self.bytes_max),
         };
         let head = match lines.line(HEAD_BYTES_MAX, "the head of a run") {
             // Of another program, or less than would tell; what is behind a run of ours is damage.
@@ -85,6 +100,7 @@ impl<R: BufRead> Reader<R> {
         }
         let parcel = parcel(&head, &mut lines)?;
         lines.end()?;
+        self.came += left - lines.left;
         self.last = Some((head.number, head.of));
         Ok(Some(parcel))
     }
@@ -107,6 +123,8 @@ impl<R: BufRead> Iterator for Reader<R> {
 struct Lines<R> {
     unpacked: BufReader<GzDecoder<R>>,
     left: u64,
+    /// How much all runs may be, where that is what limits this one.
+    of_all: Option<u64>,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -119,6 +137,9 @@ impl<R: BufRead> Lines<R> {
             .read_until(b'\n', &mut bytes)
             .map_err(Error::unpacking)?;
         if bytes.len() as u64 > limit {
+            if let Some(bytes_max) = self.of_all.filter(|_| limit < bytes_max) {
+                return Err(Error::TooMany { bytes_max });
+            }
             return Err(Error::TooLarge {
                 what: if limit < bytes_max { "a run" } else { what }.to_owned(),
                 bytes_max: if limit < bytes_max {

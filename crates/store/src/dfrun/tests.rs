@@ -304,6 +304,41 @@ fn a_few_packed_bytes_do_not_fill_the_memory() {
     );
 }
 
+/// Each run is within its limit, and there are as many as one likes.
+#[test]
+fn many_runs_do_not_fill_the_memory_of_who_keeps_them_all() {
+    let bytes = file(&[kept("a-1")]);
+    let of_one: usize = lines(&bytes).iter().map(|line| line.len() + 1).sum();
+    let of_one = of_one as u64;
+    // As `cat` puts files behind each other.
+    let many = bytes.repeat(5);
+    let taken = |bytes_max: u64| {
+        let mut reader = Reader::new(&many[..]);
+        let mut taken = usize::from(reader.next().unwrap().is_ok());
+        reader.limit(bytes_max);
+        loop {
+            match reader.next() {
+                Some(Ok(_)) => taken += 1,
+                Some(Err(Error::TooMany { bytes_max: said })) => {
+                    assert_eq!(said, bytes_max);
+                    assert!(reader.next().is_none());
+                    return (taken, false);
+                }
+                Some(Err(error)) => panic!("{error}"),
+                None => return (taken, true),
+            }
+        }
+    };
+    assert_eq!(taken(5 * of_one), (5, true));
+    assert_eq!(taken(5 * of_one - 1), (4, false));
+    assert_eq!(taken(2 * of_one), (2, false));
+    assert_eq!(taken(0), (1, false));
+    let error = Error::TooMany {
+        bytes_max: RUNS_BYTES_MAX,
+    };
+    assert!(error.to_string().contains("512 MiB together"), "{error}");
+}
+
 #[test]
 fn what_no_reader_would_take_is_not_written() {
     let mut run = kept("a-1");
