@@ -3,11 +3,11 @@
 
 use super::refuse::Accepted;
 use super::settings::Settings;
-use super::together::{Agreement, Placement, Start};
+use super::together::{Agreement, Placement};
 use super::{cache_proof, fit};
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
-use crate::target::{self, Measured, Medium, Wanted};
+use crate::target::{self, Measured, Medium, Room, Wanted};
 use diskfacts_host::MemoryLimit;
 use diskfacts_plan::{On, Plan};
 use diskfacts_record::Stack;
@@ -103,7 +103,10 @@ impl<'a> Accepted<'a> {
             destroy_data_on: request.destroy_data_on,
             seed: self.seed,
             shared: self.placement().map(|placement| placement.times()),
-            waits: self.start.as_ref().is_some_and(Start::agrees),
+            room: match &self.start {
+                Some(start) if start.agrees() => Room::WhenAgreed,
+                _ => Room::AtOnce,
+            },
         })
     }
 }

@@ -162,7 +162,7 @@ mod tests {
             destroy_data_on: writes.then_some(target),
             seed: 1,
             shared: None,
-            waits: false,
+            room: super::super::Room::AtOnce,
         }
     }
 

@@ -264,9 +264,17 @@ pub(crate) struct Wanted<'a> {
     /// How many times the size lies on the storage, where a group of hosts makes its files
     /// together: then a stand-in is opened, until they are made.
     pub(crate) shared: Option<u32>,
-    /// Whether other hosts have to agree first: until they do, a file of ours takes no room, and
-    /// nothing is removed for it ([`Measured::take_room`]).
-    pub(crate) waits: bool,
+    /// When a file of ours takes its room.
+    pub(crate) room: Room,
+}
+
+/// When a file of ours takes its room, and what killed processes left is removed for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// When it is opened.
+    AtOnce,
+    /// When the other hosts of a group have agreed ([`Measured::take_room`]).
+    WhenAgreed,
 }
 
 /// Opens the target, and says what lies under it. A folder still has to be

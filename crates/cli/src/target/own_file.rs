@@ -5,7 +5,7 @@
 
 pub(super) mod named;
 
-use super::{Measured, Medium, OwnName, Wanted, measured, size};
+use super::{Measured, Medium, OwnName, Room, Wanted, measured, size};
 use crate::exit::{Failure, OrFail};
 use diskfacts_host::{Place, Space};
 use diskfacts_record::TargetKind;
@@ -41,7 +41,7 @@ pub(super) fn open(
         )));
     }
     let named = named::is_needed(&reach).map_err(|error| refused(folder, error))?;
-    let swept = if named && !wanted.waits {
+    let swept = if named && wanted.room == Room::AtOnce {
         sweep(&reach, folder)?
     } else {
         Vec::new()
@@ -52,10 +52,9 @@ pub(super) fn open(
     let times = wanted.shared.unwrap_or(1).max(1);
     let (bytes, note) = choose_size((wanted.size, times), &space, folder, option)?;
     let (file, name) = create((&reach, folder), named).map_err(|error| refused(folder, error))?;
-    if wanted.waits {
-        rustix::fs::ftruncate(&file, bytes)
-    } else {
-        reserve(&file, bytes)
+    match wanted.room {
+        Room::WhenAgreed => rustix::fs::ftruncate(&file, bytes),
+        Room::AtOnce => reserve(&file, bytes),
     }
     .map_err(|errno| no_space(folder, bytes, errno))?;
     let kind = TargetKind::Folder;
@@ -316,7 +315,7 @@ mod tests {
             destroy_data_on: None,
             seed: 1,
             shared,
-            waits: true,
+            room: Room::WhenAgreed,
         };
         let drawn = named::create_drawn(&scratch.join("."), Path::new("."), 7);
         let (file, name) = drawn.expect("a file");

@@ -223,7 +223,7 @@ mod tests {
         let mut run = testing::healthy();
         let mut one = run.trials.swap_remove(0);
         one.histograms = PackedHistograms::default();
-        one.evidence = Default::default();
+        one.evidence = diskfacts_record::Evidence::default();
         let trial = |order| Trial {
             order,
             ..one.clone()

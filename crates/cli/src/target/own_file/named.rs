@@ -23,7 +23,7 @@
 //!
 //! A free lock says that nobody on this machine has the file. Locks of other machines are seen on
 //! few network filesystems: not on NFS with `nolock` or `local_lock`, Lustre with `localflock`, or
-//! BeeGFS as it is set up. So on a filesystem that may be another machine's too, a file is swept
+//! `BeeGFS` as it is set up. So on a filesystem that may be another machine's too, a file is swept
 //! only if its name also has the [`mark`] of this boot and this mount. The others stay, and are
 //! named.
 
@@ -62,7 +62,7 @@ const SAME_WITHOUT_NAME: [u64; 3] = [0xEF53, 0x5846_5342, 0x0102_1994];
 
 /// Other filesystems that only one machine has mounted at a time, so that all who use their files
 /// share its locks: the numbers that statfs(2) has for btrfs, F2FS, ZFS, bcachefs, JFS, NILFS2,
-/// ReiserFS, overlayfs, FAT, exFAT and NTFS3.
+/// `ReiserFS`, overlayfs, FAT, exFAT and NTFS3.
 const OF_ONE_MACHINE: [u64; 11] = [
     0x9123_683E,
     0xF2F5_2010,
@@ -230,14 +230,14 @@ impl Whose {
     fn includes(self, name: &CStr) -> bool {
         match self {
             Self::Anybodys => true,
-            Self::Marked(own) => own.is_some() && marked(name) == Some(own),
+            Self::Marked(own) => own.is_some() && ours(name).is_some_and(|ours| ours.mark == own),
         }
     }
 }
 
 fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
     let sweep = |parent: &OwnedFd, name: &CStr| sweep(parent, name, whose);
-    Leftovers::sweep(parent, |name| marked(name).is_some(), sweep)
+    Leftovers::sweep(parent, |name| ours(name).is_some(), sweep)
 }
 
 fn sweep(parent: &OwnedFd, name: &CStr, whose: Whose) -> Result<Swept, Errno> {
@@ -300,8 +300,14 @@ fn name_of(drawn: u64, mark: Option<Mark>) -> CString {
     CString::new(format!("{PREFIX}{drawn:016x}{check:08x}{mark}")).expect("no zero is in it")
 }
 
-/// The mark in a name of ours, which may have none; `None` of any other name.
-fn marked(name: &CStr) -> Option<Option<Mark>> {
+/// What a name of ours says.
+#[derive(Debug, PartialEq, Eq)]
+struct Ours {
+    mark: Option<Mark>,
+}
+
+/// What this name says; `None` where it is none of ours.
+fn ours(name: &CStr) -> Option<Ours> {
     let digits = name.to_str().ok()?.strip_prefix(PREFIX)?;
     let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
     let drawn = number(digits.get(..16)?)?;
@@ -309,7 +315,7 @@ fn marked(name: &CStr) -> Option<Option<Mark>> {
         "" => None,
         mark => Some(number(mark.strip_prefix('-')?)?),
     };
-    (name_of(drawn, mark).as_c_str() == name).then_some(mark)
+    (name_of(drawn, mark).as_c_str() == name).then_some(Ours { mark })
 }
 
 #[cfg(test)]
@@ -483,10 +489,10 @@ mod tests {
 
     #[test]
     fn a_name_of_ours_is_known_by_its_last_digits() {
-        let is_ours = |name: &CStr| marked(name).is_some();
+        let is_ours = |name: &CStr| ours(name).is_some();
         for mark in [None, Some(0), Some(u64::MAX)] {
-            assert_eq!(marked(&name_of(0, mark)), Some(mark));
-            assert_eq!(marked(&name_of(u64::MAX, mark)), Some(mark));
+            assert_eq!(ours(&name_of(0, mark)), Some(Ours { mark }));
+            assert_eq!(ours(&name_of(u64::MAX, mark)), Some(Ours { mark }));
         }
         for other in ["", "0", ".diskfacts-files-0123456789abcdef"] {
             assert!(!is_ours(&CString::new(other).expect("no zero")), "{other}");
