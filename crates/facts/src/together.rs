@@ -5,8 +5,9 @@
 //! often: it is a union, so it is associative and commutative, and a run that comes twice
 //! counts once. What they come to ([`Group::merged`]) is worked out of all of them at once.
 //!
-//! Rates are those of the time in which all hosts measured, and histograms are added. Percentiles,
-//! and rates of different times, are never averaged. Figures of different sets of hosts are never
+//! Rates are those of the time in which all hosts measured (with a final sync, from the first start
+//! to the last end), and histograms are added. Percentiles, and rates of different times, are never
+//! averaged. Figures of different sets of hosts are never
 //! mixed either: a trial that not all of the others' hosts did is in none.
 
 mod claims;

@@ -212,6 +212,40 @@ fn a_plan_bound_by_bytes_has_its_stonewall_and_its_last_done() {
 }
 
 #[test]
+fn a_final_sync_is_in_the_time_of_the_sum_and_of_each_host() {
+    // Both write 10 000 operations in a second; one syncs in 0.1 s, the other in one second.
+    let (mut quick, mut slow) = (run("c1", 200), run("c2", 200));
+    for (run, sync_ns) in [(&mut quick, SECOND_NS / 10), (&mut slow, SECOND_NS)] {
+        for trial in &mut run.trials {
+            trial.workload.sync = diskfacts_plan::SyncMode::AtEnd;
+            trial.workload.stop.bytes = Some(10_000 * 4096);
+        }
+        for agreed in &mut together(run).trials {
+            agreed.ended_ns = agreed.ended_ns.map(|ns| ns + sync_ns);
+        }
+    }
+    let alone = merged(&[slow.clone()]);
+    let merged = merged(&[quick, slow]);
+    let stage = &merged.stages[0];
+    let trial = &stage.trials[0];
+    assert_eq!(trial.window_ns, Some([0, 2 * SECOND_NS]));
+    assert_eq!((trial.ops, trial.ops_uncertainty), (20_000.0, 0.0));
+    assert!((trial.iops - 10_000.0).abs() < 1e-6, "{trial:?}");
+    // The slow one is as slow as its own run says.
+    let rates: Vec<(&str, f64)> = stage
+        .hosts
+        .iter()
+        .map(|host| (&*host.host, host.iops.round()))
+        .collect();
+    assert_eq!(rates, [("c2", 5000.0), ("c1", 9091.0)]);
+    assert_eq!(alone.stages[0].iops.median.round(), 5000.0);
+    // What the slow one had written when the other ended was not durable yet.
+    assert_eq!(trial.stonewall_bytes_per_s, None);
+    let last_done = trial.last_done_bytes_per_s.expect("bounded");
+    assert!((last_done - trial.throughput_bytes_per_s).abs() < 1e-3);
+}
+
+#[test]
 fn a_window_that_is_too_short_to_count_in_gives_no_rate_and_still_the_amounts() {
     let mut runs = [run("c1", 100), run("c2", 100)];
     for (run, late_ns) in runs.iter_mut().zip([0, 970_000_000]) {

@@ -66,10 +66,25 @@ impl<'a> GroupTrial<'a> {
         self.places.get(name).map(|place| self.done[*place].1)
     }
 
-    /// From the latest start to the earliest end, nanoseconds from the start of the group.
+    /// What the sum is over: from the latest start to the earliest end, nanoseconds from the
+    /// start of the group.
+    ///
+    /// Where a sync ends the trial, from the first start to the last end: a write counts when
+    /// it is durable, and until its host's sync has returned nobody knows which are. `None` where
+    /// there was no time in which all hosts measured.
     pub(super) fn window(&self) -> Option<[i64; 2]> {
         let from = self.spans().map(|[from, _]| from).max()?;
         let to = self.spans().map(|[_, to]| to).min()?;
+        let common = (from < to).then_some([from, to])?;
+        if self.done.iter().any(|(_, measured)| syncs_at_end(measured)) {
+            return self.first_start_to_last_end();
+        }
+        Some(common)
+    }
+
+    fn first_start_to_last_end(&self) -> Option<[i64; 2]> {
+        let from = self.spans().map(|[from, _]| from).min()?;
+        let to = self.spans().map(|[_, to]| to).max()?;
         (from < to).then_some([from, to])
     }
 
@@ -136,11 +151,15 @@ impl<'a> GroupTrial<'a> {
         }
     }
 
-    /// Operations of a host per second within the window, and bytes.
+    /// Operations of a host per second within the window, and bytes; over the host's own time
+    /// where that ends with a sync, so that one whose sync is slow is seen.
     pub(super) fn rates(measured: &Measured, window: [i64; 2]) -> (f64, f64) {
-        let counted = Counted::of(&measured.intervals, measured.span_ns, window);
-        let seconds = seconds(window);
-        let iops = counted.ops / seconds;
+        let window = if syncs_at_end(measured) {
+            measured.span_ns
+        } else {
+            window
+        };
+        let iops = operations_within(measured, window).ops / seconds(window);
         (iops, iops * bytes_per_operation(measured))
     }
 
@@ -167,7 +186,7 @@ impl<'a> GroupTrial<'a> {
         };
         let mut bytes = 0.0;
         for (_, measured) in &self.done {
-            let counted = Counted::of(&measured.intervals, measured.span_ns, window);
+            let counted = operations_within(measured, window);
             merged.ops += counted.ops;
             merged.ops_uncertainty += counted.uncertainty;
             bytes += counted.ops * bytes_per_operation(measured);
@@ -194,8 +213,12 @@ impl<'a> GroupTrial<'a> {
         merged
     }
 
-    /// Bytes per second until the first host had ended.
+    /// Bytes per second until the first host had ended. Where a sync ends the trial, nobody knows
+    /// how much of the others' was durable by then.
     fn stonewall(&self) -> Option<f64> {
+        if self.done.iter().any(|(_, measured)| syncs_at_end(measured)) {
+            return None;
+        }
         let from = self.spans().map(|[from, _]| from).min()?;
         let to = self.spans().map(|[_, to]| to).min()?;
         let window = [from, to];
@@ -203,8 +226,7 @@ impl<'a> GroupTrial<'a> {
             .done
             .iter()
             .map(|(_, measured)| {
-                let counted = Counted::of(&measured.intervals, measured.span_ns, window);
-                counted.ops * bytes_per_operation(measured)
+                operations_within(measured, window).ops * bytes_per_operation(measured)
             })
             .sum();
         (from < to).then(|| bytes / seconds(window))
@@ -212,14 +234,12 @@ impl<'a> GroupTrial<'a> {
 
     /// Bytes per second until the last host had.
     fn last_done(&self) -> Option<f64> {
-        let from = self.spans().map(|[from, _]| from).min()?;
-        let to = self.spans().map(|[_, to]| to).max()?;
         let bytes: f64 = self
             .done
             .iter()
             .map(|(_, measured)| measured.bytes as f64)
             .sum();
-        (from < to).then(|| bytes / seconds([from, to]))
+        Some(bytes / seconds(self.first_start_to_last_end()?))
     }
 }
 
@@ -230,6 +250,23 @@ fn done(trial: &MemberTrial) -> Result<&Measured, String> {
     }
     let done = trial.done.as_ref();
     done.ok_or_else(|| "its run did not come to it".to_owned())
+}
+
+/// Operations of a host within a window; all of them where its sync ended the trial, since the
+/// window ends behind it.
+fn operations_within(measured: &Measured, window: [i64; 2]) -> Counted {
+    if syncs_at_end(measured) {
+        return Counted {
+            ops: measured.ops as f64,
+            uncertainty: 0.0,
+        };
+    }
+    Counted::of(&measured.intervals, measured.span_ns, window)
+}
+
+/// Whether its time ends with a sync of all that it wrote.
+fn syncs_at_end(measured: &Measured) -> bool {
+    measured.workload.sync.at_end()
 }
 
 /// All of a trial have one size, or those of a mix come in one mix.

@@ -138,9 +138,10 @@ pub struct HostSpread {
 pub struct HostFigures {
     /// Its name.
     pub host: String,
-    /// Operations per second within the common windows, median of the trials.
+    /// Operations per second within the common windows, median of the trials. Of a stage with a
+    /// final sync it is over the host's own time, sync included.
     pub iops: f64,
-    /// Bytes per second within the common windows, median of the trials.
+    /// Bytes per second over the same times, median of the trials.
     pub throughput_bytes_per_s: f64,
     /// `iops` over that of the median host; absent where that is 0.
     pub of_median: Option<f64>,
@@ -163,8 +164,9 @@ pub struct MergedTrial {
     pub hosts: u32,
     /// Why it is in no figure; absent where it is.
     pub void: Option<String>,
-    /// From the latest start to the earliest end, nanoseconds from the start of the group;
-    /// absent where there is no such time.
+    /// From the latest start to the earliest end, nanoseconds from the start of the group; of a
+    /// stage with a final sync from the first start to the last end. Absent where there was no
+    /// time in which all hosts measured.
     pub window_ns: Option<[i64; 2]>,
     /// Between the earliest start of a host and the latest, nanoseconds.
     pub start_spread_ns: u64,
@@ -180,7 +182,8 @@ pub struct MergedTrial {
     /// Bytes per second within the window.
     pub throughput_bytes_per_s: f64,
     /// Of a stage that ends after an amount: bytes until the first host had ended, per second
-    /// from the first start on (stonewall).
+    /// from the first start on (stonewall). Absent with a final sync: nobody knows how much was
+    /// durable by then.
     pub stonewall_bytes_per_s: Option<f64>,
     /// Of such a stage: all bytes, per second from the first start to the last end.
     pub last_done_bytes_per_s: Option<f64>,
