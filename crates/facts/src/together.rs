@@ -272,15 +272,24 @@ fn lost(members: &[(&str, &Member)]) -> Vec<LostHost> {
                 host: (*name).to_owned(),
                 from_order: Some(left.agreed.order),
                 why: why_left(member.status).to_owned(),
+                rank: member.together.rank.map(|rank| rank.rank),
             });
         }
     }
     let mut named: BTreeSet<String> = lost.iter().map(|lost| lost.host.clone()).collect();
-    for (_, member) in members {
-        for other in &member.together.lost {
-            if named.insert(other.host.clone()) {
-                lost.insert(other.clone());
-            }
+    // While they measured, hosts of one name were told apart by their ranks, and not by their runs.
+    let of_rank: BTreeMap<u32, &str> = members
+        .iter()
+        .filter_map(|(name, member)| Some((member.together.rank?.rank, *name)))
+        .collect();
+    for other in members.iter().flat_map(|(_, member)| &member.together.lost) {
+        let here = other.rank.and_then(|rank| of_rank.get(&rank));
+        let host = here.map_or_else(|| other.host.clone(), |name| (*name).to_owned());
+        if named.insert(host.clone()) {
+            lost.insert(LostHost {
+                host,
+                ..other.clone()
+            });
         }
     }
     lost.into_iter().collect()

@@ -267,11 +267,11 @@ impl<W: Work, S: Schedule> Member<W, S> {
         &self.root.judged
     }
 
-    /// Hosts without a place in the group, by name, and why.
-    pub fn lost(&self) -> Vec<(String, &str)> {
+    /// Ranks without a place in the group, each with its host's name, and why.
+    pub fn lost(&self) -> Vec<(usize, String, &str)> {
         self.lost
             .iter()
-            .map(|(rank, why)| (name_of_rank(&self.cards, *rank), why.as_str()))
+            .map(|(rank, why)| (*rank, name_of_rank(&self.cards, *rank), why.as_str()))
             .collect()
     }
 

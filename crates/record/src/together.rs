@@ -95,6 +95,9 @@ pub struct LostHost {
     pub from_order: Option<u32>,
     /// How that was seen, a sentence.
     pub why: String,
+    /// Its rank, which tells it from others of its name; absent where it is not known.
+    #[serde(default)]
+    pub rank: Option<u32>,
 }
 
 /// A trial as the hosts agreed on it, and what became of it here.

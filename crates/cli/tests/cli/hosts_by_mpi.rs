@@ -227,6 +227,28 @@ fn a_rank_that_is_killed_in_a_trial_leaves_the_trials_that_were_done() {
             "{finished}"
         );
     }
+    // With its own run beside the others it is still one.
+    let files = ["ranks", "killed"].map(|name| {
+        let store = case.path(&format!("{name}.db"));
+        let file = case.path(&format!("{name}.dfrun"));
+        let diskfacts = || Program::new(env!("CARGO_BIN_EXE_diskfacts"));
+        let listed = diskfacts().arg("--store").arg(&store);
+        let listed = listed.args(["runs", "--json"]).run();
+        let listed: Value = serde_json::from_str(&listed.stdout).expect("runs");
+        let ids = listed["runs"].as_array().expect("a list").iter();
+        let ids = ids.map(|run| run["id"].as_str().expect("an id").to_owned());
+        let export = diskfacts().arg("--store").arg(&store);
+        let export = export.args(["runs", "export"]).args(ids).arg("-o");
+        export.arg(&file).run().expect_code(0);
+        file
+    });
+    let all = case.diskfacts(["together", "--json"]).args(&files).run();
+    all.expect_code(1);
+    let merged = &documents(&all)[0];
+    let hosts = (&merged["hosts_complete"], &merged["hosts_expected"]);
+    assert_eq!(hosts, (&2.into(), &3.into()), "{all}");
+    assert_eq!(merged["lost"].as_array().map(Vec::len), Some(1), "{all}");
+    assert_eq!(merged["lost"][0]["rank"], 2, "{all}");
 }
 
 #[test]

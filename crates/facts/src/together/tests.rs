@@ -316,11 +316,51 @@ fn hosts_that_are_expected_and_not_here_are_counted() {
             host: "c07".to_owned(),
             from_order: Some(2),
             why: "it was silent for 10 s".to_owned(),
+            rank: Some(4),
         });
     }
     let merged = self::merged(&runs);
     assert_eq!((merged.hosts_complete, merged.hosts_expected), (3, 5));
     assert_eq!((merged.lost.len(), merged.hosts_unnamed), (1, 1));
+}
+
+#[test]
+fn a_process_that_was_lost_counts_once_whatever_the_others_call_it() {
+    // Two processes of one machine: the first calls the second by its rank, and what adds their
+    // runs up calls it by its run.
+    let mut runs = [run("c1", 100), run("c1", 100)];
+    for (rank, run) in (0..).zip(&mut runs) {
+        run.run.id = format!("20261127-130000-{rank}");
+        together(run).agreed_by = AgreedBy::Mpi;
+        together(run).rank = Some(Rank { rank, of: 2 });
+    }
+    together(&mut runs[0]).lost.push(LostHost {
+        host: "c1 (rank 1)".to_owned(),
+        from_order: Some(2),
+        why: "nothing was heard of it for 5 s".to_owned(),
+        rank: Some(1),
+    });
+    let mut killed = runs.clone();
+    killed[1].run.status = Status::Running;
+    killed[1].trials.truncate(1);
+    for agreed in &mut together(&mut killed[1]).trials[1..] {
+        (agreed.started_ns, agreed.ended_ns) = (None, None);
+    }
+    let counts = |merged: &Merged| {
+        let lost: Vec<_> = merged
+            .lost
+            .iter()
+            .map(|lost| (lost.host.clone(), lost.rank))
+            .collect();
+        (merged.hosts_complete, merged.hosts_expected, lost)
+    };
+    let named = ("c1 (20261127-130000-1)".to_owned(), Some(1));
+    assert_eq!(counts(&merged(&killed)), (1, 2, vec![named.clone()]));
+    // Its run is here and whole, and the others went on without it.
+    assert_eq!(counts(&merged(&runs)), (1, 2, vec![named]));
+    // Its run is elsewhere.
+    let by_rank = ("c1 (rank 1)".to_owned(), Some(1));
+    assert_eq!(counts(&merged(&runs[..1])), (1, 2, vec![by_rank]));
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(crate) fn run() {
     }
     let lost = member.lost();
     let all_there = lost.is_empty() && ending == Ending::Over;
-    for (host, why) in lost {
+    for (_, host, why) in lost {
         say(&folder, &name, "lost", &format!("{host}: {why}"));
     }
     drop(member);

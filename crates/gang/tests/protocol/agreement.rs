@@ -103,7 +103,7 @@ fn with_at_least_the_group_goes_on_without_a_missing_host() {
         assert_eq!(judged.windows.len(), 19);
     }
     let lost = group.simulation.member(0).lost();
-    assert_eq!(lost, [("rank 5".to_owned(), "it did not say who it is")]);
+    assert_eq!(lost, [(5, "rank 5".to_owned(), "it did not say who it is")]);
 }
 
 #[test]

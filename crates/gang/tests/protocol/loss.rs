@@ -147,9 +147,9 @@ fn finished_trials_are_kept_when_a_host_is_lost_in_a_later_one() {
     assert_eq!(trials, [(0, true, 4), (1, false, 0), (1, true, 3)]);
     let lost = group.simulation.member(0).lost();
     assert_eq!(lost.len(), 1);
-    assert_eq!(lost[0].0, "c3");
+    assert_eq!((lost[0].0, &*lost[0].1), (3, "c3"));
     assert!(
-        lost[0].1.starts_with("nothing was heard of it for 5."),
+        lost[0].2.starts_with("nothing was heard of it for 5."),
         "{lost:?}"
     );
 }
@@ -190,7 +190,7 @@ fn a_host_that_cannot_prepare_waits_for_the_others_and_is_named() {
         .collect();
     assert_eq!(counted, [20, 19]);
     let lost = group.simulation.member(0).lost();
-    assert_eq!(lost, [("c1".to_owned(), "no space left on /data")]);
+    assert_eq!(lost, [(1, "c1".to_owned(), "no space left on /data")]);
 }
 
 #[test]

@@ -345,6 +345,7 @@ pub(super) fn together(name: impl Fn(&str) -> String) -> Merged {
             host: name("c3"),
             from_order: Some(2),
             why: "It was silent for 5 s.".to_owned(),
+            rank: Some(2),
         }],
         hosts: Vec::new(),
         stages: vec![MergedStage {

@@ -159,14 +159,16 @@ impl Seen {
         let now_lost = member.lost();
         if self.is_root && now_lost.len() > self.lost {
             let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
-            for (host, why) in &now_lost {
+            for (rank, host, why) in &now_lost {
                 // Who did all trials is missing in none.
                 let Some(order) = self.order else { break };
-                if !lost.iter().any(|known| known.host == *host) {
+                let rank = u32::try_from(*rank).ok();
+                if !lost.iter().any(|known| known.rank == rank) {
                     lost.push(LostHost {
                         host: host.clone(),
                         from_order: (order > 0).then_some(order),
                         why: (*why).to_owned(),
+                        rank,
                     });
                 }
             }
