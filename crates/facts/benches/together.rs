@@ -46,6 +46,7 @@ fn run() -> Run {
             clock_error_ns: 1_000_000,
             late_ns: Some(0),
             void: None,
+            void_kind: None,
         });
         run.trials.push(trial);
     }

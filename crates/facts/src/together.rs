@@ -312,6 +312,7 @@ fn host(name: &str, member: &Member) -> MergedHost {
             stage: trial.label(),
             number: trial.agreed.number,
             why: trial.agreed.void.clone()?,
+            kind: trial.agreed.void_kind,
         })
     });
     let errors = member

@@ -127,12 +127,37 @@ pub struct AgreedTrial {
     pub late_ns: Option<u64>,
     /// Why it is no trial of the group, a sentence; absent where it is one.
     pub void: Option<String>,
+    /// What kind of reason that is; absent also where an older version did not say it.
+    #[serde(default)]
+    pub void_kind: Option<VoidKind>,
+}
+
+/// What made a trial void on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VoidKind {
+    /// A host began, or would have begun, later than it may.
+    Late,
+    /// It could not be prepared in the time that there was.
+    Unprepared,
+    /// The clock was set during it, or nobody kept it.
+    Clock,
+    /// It was stopped and continued on this host (Ctrl-Z).
+    Stopped,
+    /// The other hosts did without it, because one of them was lost or stopped.
+    CalledOff,
 }
 
 /// A host may begin this share of a trial's length late; then the trial is void.
 pub const LATE_SHARE: f64 = 0.01;
 
 impl AgreedTrial {
+    /// It is no trial of the group, for this reason.
+    pub fn make_void(&mut self, kind: VoidKind, why: String) {
+        self.void = Some(why);
+        self.void_kind = Some(kind);
+    }
+
     /// Nanoseconds that a host may begin late: a hundredth of the trial.
     pub fn late_ns_max(&self) -> u64 {
         late_ns_max(self.length_ns)

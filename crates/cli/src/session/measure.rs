@@ -18,6 +18,7 @@ use crate::signals::Signals;
 use crate::target::{Measured, Medium};
 use diskfacts_engine::TrialError;
 use diskfacts_plan::Stage;
+use diskfacts_record::together::VoidKind;
 use diskfacts_record::{Run, Stack, Status, Trial, Unseen};
 use std::time::Instant;
 
@@ -84,8 +85,8 @@ pub(super) enum Outcome {
     Spoiled,
     /// It could not be prepared in its time; why.
     TooSlow(String),
-    /// It is no trial of its group; why.
-    Void(String),
+    /// It is no trial of its group; what kind of reason, and why.
+    Void(VoidKind, String),
 }
 
 /// What the trials of a run are done with.
@@ -228,7 +229,7 @@ impl Trials<'_> {
                         stage.label()
                     ));
                 }
-                Ok(Outcome::TooSlow(why) | Outcome::Void(why)) => {
+                Ok(Outcome::TooSlow(why) | Outcome::Void(_, why)) => {
                     schedule.give_up();
                     let stage = stage.label();
                     self.run.run.notes.push(format!("Left out {stage}: {why}."));
@@ -291,7 +292,7 @@ impl Trials<'_> {
         if let Err(TrialError::Prepare(error)) = &measured
             && let Some(Cancelled(why)) = error.downcast_ref::<Cancelled>()
         {
-            return Ok(Outcome::Void(why.clone()));
+            return Ok(Outcome::Void(VoidKind::CalledOff, why.clone()));
         }
         if let Err(TrialError::Late { late_ns, .. }) = &measured
             && let Some(Appointment { trial, rendezvous }) = &mut appointment
@@ -299,7 +300,7 @@ impl Trials<'_> {
             trial.late_ns = Some(*late_ns);
             rendezvous.missed(trial, *late_ns);
             let why = measured.err().map(|error| error.to_string());
-            return Ok(Outcome::Void(why.unwrap_or_default()));
+            return Ok(Outcome::Void(VoidKind::Late, why.unwrap_or_default()));
         }
         if let Err(TrialError::Prepare(error)) = &measured
             && let Some(why) = error.downcast_ref::<WarmingTooSlow>()
@@ -327,8 +328,9 @@ impl Trials<'_> {
             let ended_ns = started_ns.saturating_add((trial.seconds * 1e9) as u64);
             let is_kept = at.rendezvous.done(at.trial, (started_ns, ended_ns));
             if !is_kept {
+                let kind = at.trial.void_kind.unwrap_or(VoidKind::CalledOff);
                 let why = at.trial.void.clone();
-                return Ok(Outcome::Void(why.unwrap_or_default()));
+                return Ok(Outcome::Void(kind, why.unwrap_or_default()));
             }
         }
         Ok(Outcome::Trial(Box::new(trial)))

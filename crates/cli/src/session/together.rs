@@ -18,7 +18,7 @@ use crate::exit::Failure;
 use diskfacts_plan::Stage;
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::Stack;
-use diskfacts_record::together::AgreedTrial;
+use diskfacts_record::together::{AgreedTrial, VoidKind};
 
 pub(super) use agreement::{Agreement, Start};
 pub(super) use group::Meeting;
@@ -95,11 +95,12 @@ impl Trials<'_> {
         let late_ns = ahead_ns.map_or(0, |ahead| u64::try_from(-ahead).unwrap_or(0));
         let outcome = if late_ns > agreed.late_ns_max() {
             agreed.late_ns = Some(late_ns);
-            Outcome::Void(format!(
+            let why = format!(
                 "this host came to it {} after its start, because what was before it took that \
                  long",
                 show_duration(late_ns)
-            ))
+            );
+            Outcome::Void(VoidKind::Late, why)
         } else {
             // What fills a cache for longer than this comes too late.
             next.prepare_ns = ahead_ns.map(|ahead| u64::try_from(ahead).unwrap_or(0));
@@ -113,10 +114,13 @@ impl Trials<'_> {
         };
         match outcome {
             Outcome::CutShort => return Ok(()),
-            Outcome::Void(why) => agreed.void = Some(why),
-            Outcome::TooSlow(why) => agreed.void = Some(format!("it was not prepared: {why}")),
+            Outcome::Void(kind, why) => agreed.make_void(kind, why),
+            Outcome::TooSlow(why) => {
+                agreed.make_void(VoidKind::Unprepared, format!("it was not prepared: {why}"));
+            }
             Outcome::Spoiled => {
-                agreed.void = Some("Ctrl-Z stopped it on this host".to_owned());
+                let why = "Ctrl-Z stopped it on this host".to_owned();
+                agreed.make_void(VoidKind::Stopped, why);
                 rendezvous.missed(&agreed, agreed.length_ns);
             }
             Outcome::Trial(trial) => {

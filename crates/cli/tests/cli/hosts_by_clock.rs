@@ -186,6 +186,7 @@ fn a_host_that_comes_too_late_is_void_and_named() {
         );
         let late_ns = trial["late_ns"].as_u64().expect("by how much");
         assert!(late_ns > 1_000_000, "{trial}");
+        assert_eq!(trial["void_kind"], "late", "{trial}");
     }
     finished.expect_stderr("is void");
     // What is void is no trial of the run.

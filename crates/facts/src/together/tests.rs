@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing;
 use diskfacts_record::evidence::Intervals;
-use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Layout, Rank};
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Layout, Rank, VoidKind};
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Histogram, PackedHistograms, Run, Together};
 use std::sync::OnceLock;
@@ -47,6 +47,7 @@ fn run(host: &str, per_interval: u64) -> Run {
             clock_error_ns: 1_000_000,
             late_ns: Some(0),
             void: None,
+            void_kind: None,
         });
     }
     run.together = Some(Together {
@@ -270,7 +271,10 @@ fn a_window_that_is_too_short_to_count_in_gives_no_rate_and_still_the_amounts() 
 fn a_late_host_voids_the_trial_for_all_and_is_named() {
     let (one, mut late) = (run("c1", 100), run("c2", 100));
     let agreed = &mut together(&mut late).trials[1];
-    agreed.void = Some("it was ready 1.2 s after the agreed start".to_owned());
+    agreed.make_void(
+        VoidKind::Late,
+        "it was ready 1.2 s after the agreed start".to_owned(),
+    );
     (agreed.started_ns, agreed.ended_ns) = (None, None);
     late.trials.remove(1);
     let merged = merged(&[one, late]);
@@ -387,18 +391,36 @@ fn a_host_that_was_lost_does_not_know_when_the_others_began_by_messages() {
 fn figures_of_different_sets_of_hosts_are_never_mixed() {
     let mut runs = hosts(4);
     let gone = together(&mut runs[3]);
-    gone.trials[0].void = Some("its clock was set".to_owned());
+    gone.trials[0].make_void(VoidKind::Clock, "its clock was set".to_owned());
     let merged = merged(&runs);
     let stage = &merged.stages[0];
     assert_eq!((stage.hosts_counted, stage.iops.trials), (4, 2));
     assert_eq!(stage.hosts.len(), 4);
     // All hosts but one, in all trials: that is the set then.
     for agreed in &mut together(&mut runs[3]).trials {
-        agreed.void = Some("its clock was set".to_owned());
+        agreed.make_void(VoidKind::Clock, "its clock was set".to_owned());
     }
     let merged = self::merged(&runs);
     let stage = &merged.stages[0];
     assert_eq!((stage.hosts_counted, stage.iops.trials), (3, 3));
+}
+
+#[test]
+fn only_a_trial_that_is_void_because_a_host_was_late_is_an_uneven_start() {
+    let void = |kind: Option<VoidKind>| {
+        let mut runs = hosts(2);
+        let agreed = &mut together(&mut runs[1]).trials[0];
+        agreed.void = Some("of this".to_owned());
+        agreed.void_kind = kind;
+        claims(&merged(&runs)).concat()
+    };
+    assert_eq!(void(Some(VoidKind::Late)), "uneven-start");
+    assert_eq!(void(Some(VoidKind::Unprepared)), "uneven-start");
+    for other in [VoidKind::Clock, VoidKind::Stopped, VoidKind::CalledOff] {
+        assert_eq!(void(Some(other)), "", "{other:?}");
+    }
+    // Runs of older versions do not say why.
+    assert_eq!(void(None), "");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What runs of one group come to together; `docs/reference/together.md` has the rules.
 
-use super::{AgreedBy, Layout, LostHost};
+use super::{AgreedBy, Layout, LostHost, VoidKind};
 use crate::finding::Finding;
 use crate::run::{Figure, Status};
 use crate::trial::{Latency, Layers};
@@ -83,6 +83,8 @@ pub struct VoidTrial {
     pub number: u32,
     /// Why.
     pub why: String,
+    /// What kind of reason that is; absent where an older version did not say it.
+    pub kind: Option<VoidKind>,
 }
 
 /// A stage over all hosts.

@@ -254,6 +254,7 @@ impl Agreement {
             clock_error_ns,
             late_ns: None,
             void: None,
+            void_kind: None,
         };
         Together {
             group: meeting.map_or_else(|| start.group.clone(), |meeting| meeting.group.clone()),

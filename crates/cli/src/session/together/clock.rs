@@ -13,7 +13,7 @@ use crate::signals::Signals;
 use diskfacts_engine::AgreedStart;
 use diskfacts_host::clock_error_ns;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::together::{AgreedTrial, ClockErrorSource, LostHost};
+use diskfacts_record::together::{AgreedTrial, ClockErrorSource, LostHost, VoidKind};
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -199,11 +199,17 @@ impl Rendezvous for GroupClock {
         };
         match error_ns {
             Ok(error_ns) => trial.clock_error_ns = error_ns.saturating_add(on.set_by_ns),
-            Err(error) => trial.void = Some(format!("nobody kept the clock during it: {error}")),
+            Err(error) => trial.make_void(
+                VoidKind::Clock,
+                format!("nobody kept the clock during it: {error}"),
+            ),
         }
         if on.set_by_ns > trial.late_ns_max() {
             let by = show_duration(on.set_by_ns);
-            trial.void = Some(format!("this host's clock was set by {by} during it"));
+            trial.make_void(
+                VoidKind::Clock,
+                format!("this host's clock was set by {by} during it"),
+            );
         }
         // It is not done again, and its operations were.
         true

@@ -19,7 +19,7 @@ use diskfacts_gang::mpi::MpiError;
 use diskfacts_gang::wire::FRAME_BYTES_MAX;
 use diskfacts_gang::{Clock, Details, Ending, Go, Monotonic, Outcome, Seat, seat};
 use diskfacts_record::Machine;
-use diskfacts_record::together::{AgreedTrial, LostHost, Rank};
+use diskfacts_record::together::{AgreedTrial, LostHost, Rank, VoidKind};
 use jiff::Timestamp;
 use order::{Order, Ordered};
 use std::error::Error;
@@ -446,6 +446,7 @@ impl Rendezvous for LaunchedGroup {
             ended_ns: None,
             late_ns: None,
             void: None,
+            void_kind: None,
             ..trial.clone()
         };
         let lead_ns = i64::try_from(lead_ns).unwrap_or(i64::MAX);
@@ -476,7 +477,7 @@ impl Rendezvous for LaunchedGroup {
         };
         self.step = Step::Between;
         let Ok(verdict) = self.seat.finished(Ok(outcome)) else {
-            trial.void = Some(CANCELLED.to_owned());
+            trial.make_void(VoidKind::CalledOff, CANCELLED.to_owned());
             return false;
         };
         let (start, start_bound_ns) = verdict.clock.to_root(local(started_ns));
@@ -487,6 +488,8 @@ impl Rendezvous for LaunchedGroup {
         trial.clock_error_ns = start_bound_ns.max(end_bound_ns);
         let late_ns = i128::from(started) - i128::from(trial.at_ns);
         trial.late_ns = Some(u64::try_from(late_ns).unwrap_or(0));
+        // The root looks at nothing but when each host began.
+        trial.void_kind = verdict.void.as_ref().map(|_| VoidKind::Late);
         trial.void = verdict.void;
         trial.void.is_none()
     }

@@ -2,7 +2,7 @@
 
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::together::{LATE_SHARE, Merged, MergedHost};
+use diskfacts_record::together::{LATE_SHARE, Merged, VoidKind, VoidTrial};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 /// Trials that are named one by one.
@@ -26,20 +26,14 @@ pub(super) fn claim(merged: &Merged) -> Option<Finding> {
             }
         }
     }
-    let void = |host: &MergedHost| {
-        let host_name = host.host.clone();
-        let void = host.void.iter();
-        void.map(move |trial| {
-            format!(
-                "Trial {} of {} is void on {host_name}: {}.",
-                trial.number, trial.stage, trial.why
-            )
-        })
-        .collect::<Vec<_>>()
-    };
     for host in &merged.hosts {
-        evidence.extend(void(host));
-        stages.extend(host.void.iter().map(|trial| trial.stage.clone()));
+        for trial in host.void.iter().filter(|trial| is_late(trial)) {
+            evidence.push(format!(
+                "Trial {} of {} is void on {}: {}.",
+                trial.number, trial.stage, host.host, trial.why
+            ));
+            stages.push(trial.stage.clone());
+        }
     }
     if evidence.is_empty() {
         return None;
@@ -67,4 +61,10 @@ pub(super) fn claim(merged: &Merged) -> Option<Finding> {
             .to_owned(),
         stages,
     })
+}
+
+/// Whether it is void because it would not have begun with the others: a clock that was set, or
+/// Ctrl-Z, says nothing of that.
+fn is_late(trial: &VoidTrial) -> bool {
+    matches!(trial.kind, Some(VoidKind::Late | VoidKind::Unprepared))
 }
