@@ -1,6 +1,7 @@
 //! What a target lies on, by a name that other hosts have for it, too.
 
 use diskfacts_record::{BlockDevice, Stack};
+use std::net::IpAddr;
 
 /// A filesystem or device as a host knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +14,10 @@ pub(super) struct Storage {
     pub(super) is_unique: bool,
 }
 
-/// Filesystems that lie on other machines.
-const NETWORK: [&str; 14] = [
+/// Filesystems that lie on other machines, and whose source names them. That of virtiofs and 9p
+/// is a tag that a hypervisor gives, that of BeeGFS and AFS one name on every host; ocfs2 and gfs2
+/// lie on devices, of which the source is a path that each host has its own of.
+const NETWORK: [&str; 8] = [
     "nfs",
     "nfs4",
     "cifs",
@@ -22,12 +25,6 @@ const NETWORK: [&str; 14] = [
     "ceph",
     "lustre",
     "gpfs",
-    "beegfs",
-    "9p",
-    "virtiofs",
-    "afs",
-    "ocfs2",
-    "gfs2",
     "glusterfs",
 ];
 
@@ -37,7 +34,7 @@ impl Storage {
         if let Some(filesystem) = &stack.filesystem {
             let kind = filesystem.kind.strip_prefix("fuse.");
             let kind = kind.unwrap_or(&filesystem.kind);
-            if NETWORK.contains(&kind) {
+            if NETWORK.contains(&kind) && !is_on_this_host(&filesystem.source) {
                 return Some(Self {
                     name: format!("{kind} {}", filesystem.source),
                     is_unique: false,
@@ -63,6 +60,30 @@ impl Storage {
             is_unique: false,
         })
     }
+}
+
+/// Whether the server of a source is the host itself, as the near end of a tunnel is:
+/// `127.0.0.1:/x`, `[::1]:/x`, `//localhost/share`, `0@lo:/x`.
+fn is_on_this_host(source: &str) -> bool {
+    let source = source.trim_start_matches(['/', '\\']);
+    let server = match source.strip_prefix('[') {
+        Some(address) => address.split(']').next(),
+        None => source.split([':', '/', '\\', ',']).next(),
+    };
+    let server = server.unwrap_or_default().to_ascii_lowercase();
+    // Lustre has the network behind the address.
+    let address = server.split('@').next().unwrap_or_default();
+    if let Ok(address) = address.parse::<IpAddr>() {
+        let address = address.to_canonical();
+        return address.is_loopback() || address.is_unspecified();
+    }
+    let names = [
+        "localhost",
+        "localhost.localdomain",
+        "ip6-localhost",
+        "0@lo",
+    ];
+    names.contains(&&*server) || server.ends_with(".localhost")
 }
 
 /// What a device is called everywhere. A serial number tells devices of one model apart; virtual
