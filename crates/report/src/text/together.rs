@@ -7,6 +7,7 @@ use super::page::Page;
 use super::run::{Closing, close};
 use super::stages::shares;
 use super::words::{count, list, percent};
+use diskfacts_facts::stats::median_of;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::Figure;
@@ -276,9 +277,7 @@ fn range(rate: &Figure) -> Option<String> {
 fn bounded(trials: &[&MergedTrial]) -> Option<String> {
     let of = |value: fn(&MergedTrial) -> Option<f64>| {
         // Those of trials that some host did not do are not there.
-        let mut values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied()
+        median_of(trials.iter().filter_map(|trial| value(trial)))
     };
     let stonewall = of(|trial| trial.stonewall_bytes_per_s)?;
     let last_done = of(|trial| trial.last_done_bytes_per_s)?;

@@ -395,3 +395,15 @@ fn hosts_that_measured_together_are_a_table_for_each_stage() {
     let text = markdown::hosts(&together(str::to_owned));
     insta::assert_snapshot!("together_markdown", text);
 }
+
+#[test]
+fn the_amount_of_two_trials_is_the_middle_between_them() {
+    let mut merged = together(str::to_owned);
+    for (trial, rate) in merged.stages[0].trials.iter_mut().zip([200e6, 100e6]) {
+        trial.stonewall_bytes_per_s = Some(rate);
+        trial.last_done_bytes_per_s = Some(rate / 2.0);
+    }
+    let text = markdown::hosts(&merged);
+    let said = "150.0 MB/s until the first host was done, 75.0 MB/s until the last was";
+    assert!(text.contains(said), "{text}");
+}
