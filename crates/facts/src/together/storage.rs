@@ -15,8 +15,8 @@ pub(super) struct Storage {
 }
 
 /// Filesystems that lie on other machines, and whose source names them. That of virtiofs and 9p
-/// is a tag that a hypervisor gives, that of `BeeGFS` and AFS one name on every host; ocfs2 and gfs2
-/// lie on devices, of which the source is a path that each host has its own of.
+/// is a tag that a hypervisor gives, that of `BeeGFS` and AFS one name on every host. ocfs2 and
+/// gfs2 lie on devices, and their source is a path, which may be another device on each host.
 const NETWORK: [&str; 8] = [
     "nfs",
     "nfs4",
