@@ -76,9 +76,28 @@ struct State {
     sent: Vec<u64>,
     /// The frame at whose sending a host dies.
     dies_at: Vec<Option<u64>>,
+    /// The true time at which a host dies.
+    dies_at_ns: Vec<Option<i64>>,
+    /// Who dies because of whom, and how much later.
+    dies_with: Vec<(usize, usize, i64)>,
     dead: Vec<bool>,
     /// Whether sending to a dead host fails, as over a connection that was closed.
     notices: bool,
+}
+
+impl State {
+    fn is_dead(&self, rank: usize, now_ns: i64) -> bool {
+        self.dead[rank] || self.dies_at_ns[rank].is_some_and(|at_ns| at_ns <= now_ns)
+    }
+
+    fn die(&mut self, rank: usize, now_ns: i64) {
+        if std::mem::replace(&mut self.dead[rank], true) {
+            return;
+        }
+        for (_, other, later_ns) in self.dies_with.iter().filter(|row| row.0 == rank) {
+            self.dies_at_ns[*other] = Some(now_ns.saturating_add(*later_ns));
+        }
+    }
 }
 
 /// Most that a call of the transport takes.
@@ -103,6 +122,8 @@ impl Network {
             announced: Vec::new(),
             sent: vec![0; hosts],
             dies_at: vec![None; hosts],
+            dies_at_ns: vec![None; hosts],
+            dies_with: Vec::new(),
             dead: vec![false; hosts],
             notices: false,
         };
@@ -118,6 +139,12 @@ impl Network {
         self.state.borrow_mut().dies_at[rank] = Some(frame);
     }
 
+    /// When `rank` dies, `other` does so `later_ns` after it, as hosts of one rack do.
+    pub fn kill_with(&self, rank: usize, other: usize, later_ns: i64) {
+        let row = (rank, other, later_ns);
+        self.state.borrow_mut().dies_with.push(row);
+    }
+
     /// Sending to a dead host fails; without this it is silent.
     pub fn notices_death(&self) {
         self.state.borrow_mut().notices = true;
@@ -130,7 +157,7 @@ impl Network {
 
     /// Whether a host died.
     pub fn is_dead(&self, rank: usize) -> bool {
-        self.state.borrow().dead[rank]
+        self.state.borrow().is_dead(rank, self.host_ns[rank].get())
     }
 
     /// The transport of a host.
@@ -183,12 +210,15 @@ impl Transport for Channels {
         let mut state = self.state.borrow_mut();
         self.take_time(&mut state);
         let number = state.sent[self.rank];
-        if state.dies_at[self.rank].is_some_and(|dies_at| number >= dies_at) {
-            state.dead[self.rank] = true;
+        let now = self.now_ns();
+        if state.dies_at[self.rank].is_some_and(|dies_at| number >= dies_at)
+            || state.is_dead(self.rank, now)
+        {
+            state.die(self.rank, now);
             return Ok(());
         }
         state.sent[self.rank] += 1;
-        if state.dead[to] {
+        if state.is_dead(to, now) {
             return if state.notices {
                 let why = "connection reset by peer".to_owned();
                 Err(TransportError::Gone { rank: to, why })
@@ -210,10 +240,10 @@ impl Transport for Channels {
 
     fn receive(&mut self, from: usize) -> Result<Option<Vec<u8>>, TransportError> {
         let mut state = self.state.borrow_mut();
-        if state.dead[self.rank] {
+        let now = self.now_ns();
+        if state.is_dead(self.rank, now) {
             return Ok(None);
         }
-        let now = self.now_ns();
         let Some(frames) = state.frames.get_mut(&(from, self.rank)) else {
             return Ok(None);
         };

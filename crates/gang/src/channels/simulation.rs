@@ -80,6 +80,9 @@ impl<W: Work, S: Schedule> Simulation<W, S> {
                 continue;
             }
             host.set(host.get().max(at));
+            if self.network.is_dead(rank) {
+                continue;
+            }
             self.poll(rank);
             at_ns = at_ns.max(self.network.host_ns[rank].get());
         }

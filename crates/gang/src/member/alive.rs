@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Liveness {
     begun_ns: Option<i64>,
-    /// When a rank was last heard of; absent until its first frame.
+    /// When a rank was last heard of; absent until its first frame, or
+    /// until a new tree made it a child.
     heard_ns: BTreeMap<usize, i64>,
     /// When the root was last known to be alive, as this rank and those above know it.
     root_ns: i64,
@@ -47,11 +48,14 @@ impl Liveness {
         self.root_ns = self.root_ns.max(at);
     }
 
-    /// A new tree: nobody is blamed for what was silent before.
-    pub(super) fn pardon(&mut self, now_ns: i64) {
+    /// A new tree: nobody is blamed for what was silent before. A child that is new here may be
+    /// lost already, and never be heard: its time runs from now on, too.
+    pub(super) fn pardon(&mut self, now_ns: i64, children: &[usize]) {
         for heard in self.heard_ns.values_mut() {
             *heard = now_ns;
         }
+        let children = children.iter().map(|child| (*child, now_ns));
+        self.heard_ns.extend(children);
     }
 
     /// Notes that a rank cannot be reached; whether that is new.

@@ -117,7 +117,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
     fn plant_tree(&mut self, now_ns: i64) {
         self.tree = Tree::new(self.size, &self.lost.keys().copied().collect());
         self.waiting_for.clear();
-        self.liveness.pardon(now_ns);
+        self.liveness.pardon(now_ns, self.tree.children(self.rank));
     }
 
     /// What the transport found out during this poll.

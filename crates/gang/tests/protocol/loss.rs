@@ -112,6 +112,64 @@ fn a_death_that_the_transport_notices_hangs_nobody_either() {
     everywhere(35, &[1], 5, true);
 }
 
+/// Groups of 40 in which one host dies at one of its frames, and others so much later.
+fn several(first: usize, others: &[usize], each: usize, later_ns: i64, notices: bool) {
+    let hosts = 40;
+    let frames = frames(hosts)[first];
+    for frame in (0..frames).step_by(each) {
+        let mut group = killed(hosts, first, frame, notices);
+        for &other in others {
+            let network = group.simulation.network();
+            network.kill_with(first, other, later_ns);
+        }
+        let context = format!("rank {first} at its frame {frame}, {others:?} {later_ns} ns later");
+        let stopped = group.run();
+        let mut counted = 0;
+        for (rank, ending) in stopped.endings.iter().enumerate() {
+            let is_dead = group.simulation.network().is_dead(rank);
+            assert!(ending.is_some() || is_dead, "{context}: rank {rank} hangs");
+        }
+        for judged in group.judged().iter().filter(|judged| judged.void.is_none()) {
+            counted += 1;
+            let ranks = judged.windows.iter().map(|window| window.rank as usize);
+            let ranks: Vec<usize> = ranks.collect();
+            assert!(ranks.len() >= hosts - 1 - others.len(), "{context}");
+        }
+        match stopped.endings[0].clone().expect("the root has ended") {
+            Ending::Refused(_) => assert_eq!(group.judged(), [], "{context}"),
+            Ending::Over => assert!(counted <= 2, "{context}"),
+            other => panic!("{context}: {other:?}"),
+        }
+        assert!(
+            stopped.at_ns < 75 * SECOND,
+            "{context}: {} ns",
+            stopped.at_ns
+        );
+    }
+}
+
+#[test]
+fn hosts_that_die_at_once_hang_nobody() {
+    let rack: Vec<usize> = (17..32).collect();
+    // Rank 17 takes the place of rank 16 and is the root's own child then.
+    several(16, &rack, 3, 0, false);
+    several(16, &rack, 11, SECOND, false);
+    // All that are below rank 1, and it.
+    let below: Vec<usize> = (17..33).collect();
+    several(1, &below, 41, 0, false);
+    several(1, &[2], 37, 0, false);
+    several(1, &[2], 37, 0, true);
+    several(39, &[1, 2, 38], 3, 0, false);
+}
+
+#[test]
+fn a_host_that_dies_before_its_new_parent_has_heard_of_it_is_missed() {
+    for later_ns in [0, 3 * SECOND, 5 * SECOND, 6 * SECOND] {
+        several(1, &[17], 53, later_ns, false);
+        several(1, &[18], 53, later_ns, false);
+    }
+}
+
 #[test]
 fn without_the_root_all_hosts_stop_within_ten_seconds_of_silence() {
     everywhere(4, &[0], 1, false);
