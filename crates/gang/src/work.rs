@@ -79,7 +79,8 @@ pub struct Planned {
 pub struct Trial {
     /// Its number, from 0.
     pub number: u32,
-    /// 0, and 1 where it is repeated because it was void.
+    /// 0, and more where it is repeated because it was void: once where a host was late, and each
+    /// time where one was lost.
     pub attempt: u8,
     /// What the schedule wrote.
     pub order: Vec<u8>,

@@ -15,6 +15,8 @@ pub(super) struct Root<S> {
     planned: Option<(Trial, Planned)>,
     /// Whether it is to be repeated.
     repeat: bool,
+    /// Whether it was repeated because a host was late.
+    was_late: bool,
     /// Ranks that failed, and stay until the end.
     pub(super) failed: Vec<usize>,
 }
@@ -26,13 +28,16 @@ impl<S: Schedule> Root<S> {
             judged: Vec::new(),
             planned: None,
             repeat: false,
+            was_late: false,
             failed: Vec::new(),
         }
     }
 
-    /// A trial in which a host was lost is void.
+    /// A trial in which a host was lost is void, and repeated each time: there are not more losses
+    /// than hosts.
     pub(super) fn lost_in(&mut self, running: Running, void: String) {
-        self.judge(Judged {
+        self.repeat = true;
+        self.judged.push(Judged {
             at_ns: running.agreed.map(|agreed| agreed.at_ns),
             trial: running.trial,
             void: Some(void),
@@ -42,8 +47,9 @@ impl<S: Schedule> Root<S> {
     }
 
     fn judge(&mut self, judged: Judged) {
-        // Once: what is void twice in the same way is so for a reason that stays.
-        self.repeat = judged.void.is_some() && judged.trial.attempt == 0;
+        // Once: who is late twice is so for a reason that stays.
+        self.repeat = judged.void.is_some() && !self.was_late;
+        self.was_late |= self.repeat;
         self.judged.push(judged);
     }
 
@@ -51,13 +57,14 @@ impl<S: Schedule> Root<S> {
         let trial = match self.planned.take() {
             Some((trial, planned)) if std::mem::take(&mut self.repeat) => {
                 let trial = Trial {
-                    attempt: trial.attempt + 1,
+                    attempt: trial.attempt.saturating_add(1),
                     ..trial
                 };
                 self.planned = Some((trial.clone(), planned));
                 trial
             }
             last => {
+                self.was_late = false;
                 let planned = self.schedule.next(&self.judged)?;
                 let trial = Trial {
                     number: last.map_or(0, |(trial, _)| trial.number + 1),

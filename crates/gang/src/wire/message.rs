@@ -28,7 +28,7 @@ pub enum Message {
     Prepare {
         /// Its number, from 0.
         trial: u32,
-        /// 0, and 1 where it is repeated.
+        /// 0, and more where it is repeated.
         attempt: u8,
         /// What to measure, as the caller's schedule wrote it.
         order: Vec<u8>,

@@ -137,7 +137,7 @@ fn several(first: usize, others: &[usize], each: usize, later_ns: i64, notices: 
         }
         match stopped.endings[0].clone().expect("the root has ended") {
             Ending::Refused(_) => assert_eq!(group.judged(), [], "{context}"),
-            Ending::Over => assert!(counted <= 2, "{context}"),
+            Ending::Over => assert_eq!(counted, 2, "{context}"),
             other => panic!("{context}: {other:?}"),
         }
         assert!(
