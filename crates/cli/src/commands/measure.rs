@@ -121,9 +121,13 @@ pub(super) fn measured(
         (Ok(ended), _) => ended,
         (Err(failure), None) => return Err(failure),
         (Err(failure), Some(group)) => {
+            // Said before the end, for which a host that does not answer may keep this one.
+            if group.is_root() {
+                failure.print();
+            }
             // Whoever ends first makes the launcher end the others.
             group.end()?;
-            if group.is_said_elsewhere() {
+            if group.is_root() || group.is_said_elsewhere() {
                 return Ok(failure.exit);
             }
             return Err(failure);

@@ -47,6 +47,10 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 self.take_stop(link, rank, why);
                 Ok(())
             }
+            Message::Refused { objections } if from == 0 => {
+                self.take_refused(objections, now);
+                Ok(())
+            }
             _ if epoch < self.epoch => Ok(()),
             message if epoch > self.epoch => {
                 if self.early.len() >= EARLY_MAX {
@@ -84,17 +88,6 @@ impl<W: Work, S: Schedule> Member<W, S> {
             }
             Message::End { why } if from_above => {
                 self.take_end(link, why);
-                Ok(())
-            }
-            Message::Refused { objections } if from_above => {
-                if let Phase::Hello { .. } = self.phase {
-                    let refused = Message::Refused {
-                        objections: objections.clone(),
-                    };
-                    self.pass_down(link, &refused);
-                    self.ends_with_all = true;
-                    self.end(now, Ending::Refused(objections));
-                }
                 Ok(())
             }
             _ if matches!(self.phase, Phase::Failed(_)) => Ok(()),

@@ -74,6 +74,15 @@ impl<W: Work, S: Schedule> Member<W, S> {
         if there < self.settings.at_least.unwrap_or(self.size) {
             found.insert(0, self.missing_hosts(&missing, there));
         }
+        if !missing.is_empty() {
+            for rank in missing {
+                let why = "it did not say who it is".to_owned();
+                self.lost.entry(rank).or_insert(why);
+            }
+            // Also where nothing is measured: whoever waits for all when it ends has to know that
+            // they do not come.
+            self.call_roster(link);
+        }
         if !found.is_empty() {
             let refused = Message::Refused {
                 objections: found.clone(),
@@ -86,15 +95,16 @@ impl<W: Work, S: Schedule> Member<W, S> {
             return;
         }
         self.phase = Phase::Between;
-        if missing.is_empty() {
-            self.begin_next(link);
-        } else {
-            for rank in missing {
-                let why = "it did not say who it is".to_owned();
-                self.lost.entry(rank).or_insert(why);
-            }
-            self.call_roster(link);
-            self.begin_next(link);
+        self.begin_next(link);
+    }
+
+    /// The root does not begin: told to each host by itself. Its form never changes, but its epoch
+    /// may be one whose roster this version cannot read.
+    pub(super) fn take_refused(&mut self, objections: Vec<String>, now_ns: i64) {
+        let has_begun = self.has_prepared || matches!(self.phase, Phase::Trial(_));
+        if !has_begun && !matches!(self.phase, Phase::Ended { .. }) {
+            self.ends_with_all = true;
+            self.end(now_ns, Ending::Refused(objections));
         }
     }
 
