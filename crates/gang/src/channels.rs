@@ -81,6 +81,8 @@ struct State {
     /// Who dies because of whom, and how much later.
     dies_with: Vec<(usize, usize, i64)>,
     dead: Vec<bool>,
+    /// From when to when a host stands still, in true time.
+    pauses_ns: Vec<(i64, i64)>,
     /// Whether sending to a dead host fails, as over a connection that was closed.
     notices: bool,
 }
@@ -125,6 +127,7 @@ impl Network {
             dies_at_ns: vec![None; hosts],
             dies_with: Vec::new(),
             dead: vec![false; hosts],
+            pauses_ns: vec![(0, 0); hosts],
             notices: false,
         };
         Self {
@@ -143,6 +146,17 @@ impl Network {
     pub fn kill_with(&self, rank: usize, other: usize, later_ns: i64) {
         let row = (rank, other, later_ns);
         self.state.borrow_mut().dies_with.push(row);
+    }
+
+    /// A host stands still for this true time, as a virtual machine does that is moved.
+    pub fn pause(&self, rank: usize, from_ns: i64, until_ns: i64) {
+        self.state.borrow_mut().pauses_ns[rank] = (from_ns, until_ns);
+    }
+
+    /// Until when a host stands still, if it does at this true time.
+    fn paused_until(&self, rank: usize, at_ns: i64) -> Option<i64> {
+        let (from, until) = self.state.borrow().pauses_ns[rank];
+        (from <= at_ns && at_ns < until).then_some(until)
     }
 
     /// Sending to a dead host fails; without this it is silent.

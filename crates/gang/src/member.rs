@@ -73,8 +73,8 @@ enum Phase {
     /// No trial.
     Between,
     Trial(Box<Running>),
-    /// It failed here, and the others go on: it stays until they are done, because launchers kill
-    /// all where one process ends.
+    /// It failed here or was lost, and the others go on: it stays until they are done, because
+    /// launchers kill all where one process ends.
     Failed(String),
     Ended {
         ending: Ending,
@@ -202,7 +202,11 @@ impl<W: Work, S: Schedule> Member<W, S> {
             _ => self.tree.children(self.rank).to_vec(),
         };
         peers.extend(self.tree.parent(self.rank));
-        if self.rank != 0 && !peers.contains(&0) {
+        if self.is_root() {
+            // They may be there again.
+            let lost = self.lost.keys().copied();
+            peers.extend(lost.filter(|rank| self.tree.parent(*rank).is_none()));
+        } else if !peers.contains(&0) {
             peers.push(0);
         }
         peers.retain(|peer| self.liveness.reachable(*peer));

@@ -73,6 +73,10 @@ impl<W: Work, S: Schedule> Simulation<W, S> {
             if stale || self.endings[rank].is_some() || self.network.is_dead(rank) {
                 continue;
             }
+            if let Some(until) = self.network.paused_until(rank, at) {
+                self.wakes.push(Reverse((until, rank, Wake::Frame)));
+                continue;
+            }
             let host = &self.network.host_ns[rank];
             if wake == Wake::Frame && host.get() > at {
                 // It was busy when the frame came, and looks for it when it is not.

@@ -58,6 +58,11 @@ impl Liveness {
         self.heard_ns.extend(children);
     }
 
+    fn was_heard_since(&self, rank: usize, since_ns: i64) -> bool {
+        let heard = self.heard_ns.get(&rank);
+        heard.is_some_and(|heard| *heard >= since_ns)
+    }
+
     /// Notes that a rank cannot be reached; whether that is new.
     pub(super) fn lose(&mut self, rank: usize) -> bool {
         self.gone.insert(rank)
@@ -128,13 +133,14 @@ impl<W: Work, S: Schedule> Member<W, S> {
         };
         let mut below = self.children();
         if self.is_root() {
-            below.extend(&self.root.failed);
+            // Those that are lost and there, which wait for the end.
+            let since = now.saturating_sub(self.settings.lost_after_ns);
+            let lost = self.lost.keys();
+            below.extend(lost.filter(|rank| self.liveness.was_heard_since(**rank, since)));
         }
         below.retain(|rank| self.liveness.reachable(*rank));
         link.send_all(self.epoch, &below, &alive);
-        if let (Some(parent), Message::Alive { waiting_for, .. }) =
-            (self.tree.parent(self.rank), &mut alive)
-        {
+        if let (Some(parent), Message::Alive { waiting_for, .. }) = (self.above(), &mut alive) {
             *waiting_for = self.waited_for();
             if self.liveness.reachable(parent) {
                 link.send(self.epoch, parent, &alive);
@@ -152,14 +158,19 @@ impl<W: Work, S: Schedule> Member<W, S> {
             let lost = Message::Lost {
                 rank: number_of(rank),
                 why,
-                waits: false,
             };
             self.pass_up(link, &lost);
         }
     }
 
+    /// The parent; the root, where this rank has no place in the tree.
+    fn above(&self) -> Option<usize> {
+        let parent = self.tree.parent(self.rank);
+        parent.or((!self.is_root()).then_some(0))
+    }
+
     pub(super) fn pass_up(&self, link: &mut Link<'_>, message: &Message) {
-        if let Some(parent) = self.tree.parent(self.rank) {
+        if let Some(parent) = self.above() {
             link.send(self.epoch, parent, message);
         }
     }

@@ -14,7 +14,17 @@ impl<W: Work, S: Schedule> Member<W, S> {
         // First of all: a clock may be compared by this frame.
         let now = link.now_ns();
         self.liveness.heard(from, now);
+        // What a rank without a place in the tree says is of another time.
+        let is_lost = self.is_root() && !self.tree.present().contains(&from);
         let taken = match decode(frame) {
+            Ok(Frame::Known {
+                message: Message::Stop { rank, why },
+                ..
+            }) if is_lost => {
+                self.take_stop(link, rank, why);
+                Ok(())
+            }
+            _ if is_lost => Ok(()),
             Ok(Frame::Known { epoch, message }) => self.take(link, from, (epoch, message), now),
             // It says so on its card, too, which refuses the group.
             Ok(Frame::Foreign { .. }) if matches!(self.phase, Phase::Hello { .. }) => Ok(()),
@@ -39,8 +49,8 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 Ok(())
             }
             // Of an older tree, too: whoever is lost stays lost.
-            Message::Lost { rank, why, waits } if epoch <= self.epoch => {
-                self.take_lost(link, from, (rank as usize, why, waits));
+            Message::Lost { rank, why } if epoch <= self.epoch => {
+                self.take_lost(link, from, (rank as usize, why));
                 Ok(())
             }
             Message::Stop { rank, why } if epoch <= self.epoch && from != 0 => {

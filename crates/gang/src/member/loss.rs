@@ -14,20 +14,17 @@ impl<W: Work, S: Schedule> Member<W, S> {
         &mut self,
         link: &mut Link<'_>,
         from: usize,
-        (rank, why, waits): (usize, String, bool),
+        (rank, why): (usize, String),
     ) {
         // Nobody is lost by the word of one that stands beside or above it.
         if rank == 0 || rank >= self.size || !self.tree.subtree(from).contains(&rank) {
             return;
         }
         if self.is_root() {
-            if waits && !self.root.failed.contains(&rank) {
-                self.root.failed.push(rank);
-            }
             self.lose(link, rank, why);
         } else {
             let rank = number_of(rank);
-            self.pass_up(link, &Message::Lost { rank, why, waits });
+            self.pass_up(link, &Message::Lost { rank, why });
         }
     }
 
@@ -91,17 +88,18 @@ impl<W: Work, S: Schedule> Member<W, S> {
             (Phase::Failed(why), None) => {
                 // The one that was to pass it on is lost itself.
                 let why = why.clone();
-                self.say_lost(link, why, true);
+                self.say_lost(link, why);
             }
             (Phase::Failed(_), Some(_)) | (Phase::Ended { .. }, _) => {}
+            // It was silent, and is there again.
             (_, Some(why)) => {
                 let why = format!("the others went on without this host: {why}");
-                self.end(link.now_ns(), Ending::Left(why));
+                self.cancel_trial();
+                self.early.clear();
+                self.phase = Phase::Failed(why);
             }
             (_, None) => {
-                if let Phase::Trial(_) = self.phase {
-                    self.work.cancel();
-                }
+                self.cancel_trial();
                 self.phase = Phase::Between;
                 for child in self.children() {
                     if !self.liveness.reachable(child) {
@@ -111,6 +109,12 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 }
                 self.take_early(link);
             }
+        }
+    }
+
+    fn cancel_trial(&mut self) {
+        if let Phase::Trial(_) = self.phase {
+            self.work.cancel();
         }
     }
 
@@ -146,7 +150,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
         if self.is_root() {
             self.end_group(link, Some(why));
         } else if !matches!(self.phase, Phase::Ended { .. }) {
-            self.say_lost(link, why.clone(), false);
+            self.say_lost(link, why.clone());
             self.end(link.now_ns(), Ending::Left(why));
         }
     }
@@ -189,13 +193,13 @@ impl<W: Work, S: Schedule> Member<W, S> {
             self.end_group(link, Some(format!("{host}: {why}")));
         } else {
             self.work.cancel();
-            self.say_lost(link, why.clone(), true);
+            self.say_lost(link, why.clone());
             self.phase = Phase::Failed(why);
         }
     }
 
-    fn say_lost(&self, link: &mut Link<'_>, why: String, waits: bool) {
+    fn say_lost(&self, link: &mut Link<'_>, why: String) {
         let rank = number_of(self.rank);
-        self.pass_up(link, &Message::Lost { rank, why, waits });
+        self.pass_up(link, &Message::Lost { rank, why });
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Root<S> {
     repeat: bool,
     /// Whether it was repeated because a host was late.
     was_late: bool,
-    /// Ranks that failed, and stay until the end.
-    pub(super) failed: Vec<usize>,
 }
 
 impl<S: Schedule> Root<S> {
@@ -29,7 +27,6 @@ impl<S: Schedule> Root<S> {
             planned: None,
             repeat: false,
             was_late: false,
-            failed: Vec::new(),
         }
     }
 
@@ -99,7 +96,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
     pub(super) fn end_group(&mut self, link: &mut Link<'_>, why: Option<String>) {
         let end = Message::End { why: why.clone() };
         self.pass_down(link, &end);
-        link.send_all(self.epoch, &self.root.failed, &end);
+        let mut lost: Vec<usize> = self.lost.keys().copied().collect();
+        lost.retain(|rank| self.liveness.reachable(*rank));
+        link.send_all(self.epoch, &lost, &end);
         self.ends_with_all = true;
         self.end(link.now_ns(), why.map_or(Ending::Over, Ending::Stopped));
     }

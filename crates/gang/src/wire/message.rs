@@ -92,8 +92,6 @@ pub enum Message {
         rank: u32,
         /// How it was noticed, or what it said.
         why: String,
-        /// Whether it said so itself, and waits for the end of the group.
-        waits: bool,
     },
     /// Up: somebody on a host wants the group to end.
     Stop {
@@ -225,12 +223,7 @@ impl Message {
                 writer.list(windows, |writer, window| window.write(writer));
             }
             Self::Judged { void } => writer.option(void.as_ref(), text),
-            Self::Lost { rank, why, waits } => {
-                writer.u32(*rank);
-                writer.text(why);
-                writer.u8(u8::from(*waits));
-            }
-            Self::Stop { rank, why } => {
+            Self::Lost { rank, why } | Self::Stop { rank, why } => {
                 writer.u32(*rank);
                 writer.text(why);
             }
@@ -291,8 +284,7 @@ impl Message {
             },
             LOST => {
                 let (rank, why) = lost(reader)?;
-                let waits = reader.option(|_| Ok(()))?.is_some();
-                Self::Lost { rank, why, waits }
+                Self::Lost { rank, why }
             }
             STOP => {
                 let (rank, why) = lost(reader)?;

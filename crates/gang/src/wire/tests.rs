@@ -68,7 +68,6 @@ pub(crate) fn every_message() -> Vec<Message> {
         Message::Lost {
             rank: 1,
             why: "silent".to_owned(),
-            waits: true,
         },
         Message::Roster {
             lost: vec![(1, "silent".to_owned())],

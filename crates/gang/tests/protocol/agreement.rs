@@ -96,6 +96,30 @@ fn a_host_that_never_says_who_it_is_is_named_and_the_others_do_not_hang() {
 }
 
 #[test]
+fn an_objection_is_heard_by_all_where_a_host_with_others_below_it_is_missing() {
+    let mut setup = Setup::of(40);
+    setup.settings.at_least = Some(2);
+    let mut group = setup.group_with(
+        |_, _| WAY,
+        |rank, details, _| {
+            if rank == 39 {
+                details.objections = vec!["/data is mounted".to_owned()];
+            }
+        },
+    );
+    group.simulation.network().kill_at_frame(1, 0);
+    let stopped = group.run();
+    for (rank, ending) in stopped.endings.into_iter().enumerate() {
+        if rank == 1 {
+            continue;
+        }
+        let objection = "c39: /data is mounted".to_owned();
+        assert_eq!(ending, Some(Ending::Refused(vec![objection])), "{rank}");
+        assert!(!group.simulation.member(rank).lost().is_empty(), "{rank}");
+    }
+}
+
+#[test]
 fn with_at_least_the_group_goes_on_without_a_missing_host() {
     let mut setup = Setup::of(20);
     setup.settings.at_least = Some(18);

@@ -252,6 +252,33 @@ fn a_host_that_cannot_prepare_waits_for_the_others_and_is_named() {
 }
 
 #[test]
+fn a_host_that_stands_still_and_comes_back_stays_until_the_others_are_done() {
+    // Rank 1 has others below it, and rank 39 is below another.
+    for (hosts, rank) in [(4, 3), (40, 1), (40, 39)] {
+        for at in 0..12 {
+            let mut setup = Setup::of(hosts);
+            setup.lasts_ns = 4 * SECOND;
+            let mut group = setup.group();
+            let from = 60 * MS + at * 700 * MS;
+            let network = group.simulation.network();
+            network.pause(rank, from, from + 7 * SECOND);
+            let stopped = group.run();
+            let context = format!("{hosts} hosts, rank {rank} stands still at {from} ns");
+            let ended = |rank: usize| stopped.endings[rank].clone().expect("all end");
+            assert_eq!(ended(0), Ending::Over, "{context}");
+            let Ending::Left(why) = ended(rank) else {
+                panic!("{context}: {:?}", ended(rank));
+            };
+            assert!(why.starts_with("the others went on without"), "{why}");
+            let counted = group.judged().iter().filter(|one| one.void.is_none());
+            assert_eq!(counted.count(), 2, "{context}");
+            let member = group.simulation.member(rank);
+            assert!(member.ends_with_all(), "{context}: it waits for the end");
+        }
+    }
+}
+
+#[test]
 fn a_host_that_leaves_ends_alone_and_the_root_ends_all() {
     let interrupted = |rank| {
         let mut group = Setup::of(4).group_with(
