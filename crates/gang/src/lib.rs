@@ -13,6 +13,8 @@
 //! * A trial counts only when all hosts that are in the group started it in time.
 //! * No step waits for ever for a host that is gone: it is lost after 5 s of silence, the trial is
 //!   void, and the others go on; without the root they stop after 10 s.
+//! * Nor for one whose disk does not answer: it is lost a quarter of an hour after its trial ought
+//!   to have ended.
 //! * No collective operation, no signal and no port is used, and threads that measure never touch
 //!   the transport.
 //!

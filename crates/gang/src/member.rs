@@ -58,6 +58,8 @@ pub struct Member<W, S> {
     stops: Option<String>,
     /// Whether the root ended the group for everybody.
     ends_with_all: bool,
+    /// When a session that has not stopped what was cancelled is overdue.
+    overdue_ns: Option<i64>,
     /// Whether a trial was ever given to the session.
     has_prepared: bool,
     /// What only the root has, and all but rank 0 leave alone.
@@ -144,6 +146,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
             waiting_for: BTreeMap::new(),
             stops: None,
             ends_with_all: false,
+            overdue_ns: None,
             has_prepared: false,
             root: Root::new(schedule),
         }
@@ -295,6 +298,14 @@ impl<W: Work, S: Schedule> Member<W, S> {
     pub fn not_ready(&self) -> Vec<String> {
         match &self.phase {
             Phase::Trial(running) if running.is_prepared() => self.stragglers(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Those of them that have not ended the trial, where this host itself has.
+    pub fn not_done(&self) -> Vec<String> {
+        match &self.phase {
+            Phase::Trial(running) if running.has_measured() => self.stragglers(),
             _ => Vec::new(),
         }
     }

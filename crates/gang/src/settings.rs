@@ -15,6 +15,10 @@ pub struct Settings {
     pub lost_after_ns: i64,
     /// A host that has not heard of the root for so long stops.
     pub root_silent_ns: i64,
+    /// A host that measures so long behind the agreed end of a trial, or has not stopped what was
+    /// cancelled after so long, is lost. A sync of all that a large machine holds in memory takes
+    /// minutes; a disk that hangs takes for ever.
+    pub overdue_after_ns: i64,
     /// The agreed start is at least so far away.
     pub slack_min_ns: u64,
 }
@@ -27,6 +31,7 @@ impl Default for Settings {
             heartbeat_ns: SECOND_NS,
             lost_after_ns: 5 * SECOND_NS,
             root_silent_ns: 10 * SECOND_NS,
+            overdue_after_ns: 900 * SECOND_NS,
             slack_min_ns: 50_000_000,
         }
     }

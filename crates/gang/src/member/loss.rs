@@ -42,8 +42,8 @@ impl<W: Work, S: Schedule> Member<W, S> {
             return;
         }
         self.call_roster(link);
+        self.cancel_trial(link.now_ns());
         if let Phase::Trial(running) = std::mem::replace(&mut self.phase, Phase::Between) {
-            self.work.cancel();
             self.root.lost_in(*running, void.clone());
         }
         let there = self.tree.present().len();
@@ -94,12 +94,12 @@ impl<W: Work, S: Schedule> Member<W, S> {
             // It was silent, and is there again.
             (_, Some(why)) => {
                 let why = format!("the others went on without this host: {why}");
-                self.cancel_trial();
+                self.cancel_trial(link.now_ns());
                 self.early.clear();
                 self.phase = Phase::Failed(why);
             }
             (_, None) => {
-                self.cancel_trial();
+                self.cancel_trial(link.now_ns());
                 self.phase = Phase::Between;
                 for child in self.children() {
                     if !self.liveness.reachable(child) {
@@ -109,12 +109,6 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 }
                 self.take_early(link);
             }
-        }
-    }
-
-    fn cancel_trial(&mut self) {
-        if let Phase::Trial(_) = self.phase {
-            self.work.cancel();
         }
     }
 

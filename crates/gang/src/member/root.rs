@@ -89,16 +89,19 @@ impl<W: Work, S: Schedule> Member<W, S> {
             order: trial.order.clone(),
         };
         self.pass_down(link, &prepare);
-        self.phase = Phase::Trial(Box::new(Running::new(trial)));
+        self.phase = Phase::Trial(Box::new(Running::new(trial, self.overdue_ns)));
     }
 
     /// It is over for everybody.
     pub(super) fn end_group(&mut self, link: &mut Link<'_>, why: Option<String>) {
         let end = Message::End { why: why.clone() };
-        self.pass_down(link, &end);
-        let mut lost: Vec<usize> = self.lost.keys().copied().collect();
-        lost.retain(|rank| self.liveness.reachable(*rank));
-        link.send_all(self.epoch, &lost, &end);
+        let below = self.children();
+        let has_place = self.tree.present().contains(&self.rank);
+        // Those that are lost may be there again. A root that has no place itself has nobody below.
+        let mut told: Vec<usize> = (1..self.size).collect();
+        told.retain(|rank| !has_place || below.contains(rank) || self.lost.contains_key(rank));
+        told.retain(|rank| self.liveness.reachable(*rank));
+        link.send_all(self.epoch, &told, &end);
         self.ends_with_all = true;
         self.end(link.now_ns(), why.map_or(Ending::Over, Ending::Stopped));
     }
@@ -190,6 +193,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
             agreed_ns: *at_ns,
             seed: *seed,
         };
+        running.overdue_ns = local
+            .stop_ns
+            .map(|stop| stop.saturating_add(self.settings.overdue_after_ns));
         running.agreed = Some(super::trial::Agreed {
             at_ns: *at_ns,
             stop_ns: *stop_ns,

@@ -23,6 +23,8 @@ pub(super) struct Running {
     /// The longest path in this subtree.
     path_ns: u64,
     pub(super) agreed: Option<Agreed>,
+    /// When this host's own work is overdue, on its own clock; `None` where it may last.
+    pub(super) overdue_ns: Option<i64>,
     outcome: Option<Outcome>,
     pub(super) summary: Vec<u8>,
     pub(super) windows: Vec<Window>,
@@ -65,7 +67,8 @@ pub(super) enum When {
 }
 
 impl Running {
-    pub(super) fn new(trial: Trial) -> Self {
+    /// `overdue_ns` is when what was cancelled has to have stopped, where something was.
+    pub(super) fn new(trial: Trial, overdue_ns: Option<i64>) -> Self {
         Self {
             trial,
             step: Step::Clearing,
@@ -77,6 +80,7 @@ impl Running {
             after: None,
             path_ns: 0,
             agreed: None,
+            overdue_ns,
             outcome: None,
             summary: Vec::new(),
             windows: Vec::new(),
@@ -99,6 +103,11 @@ impl Running {
     /// Whether this host is ready, and waits for others.
     pub(super) fn is_prepared(&self) -> bool {
         self.step == Step::Prepared
+    }
+
+    /// Whether this host has measured, and waits for others.
+    pub(super) fn has_measured(&self) -> bool {
+        self.step == Step::Measured
     }
 
     pub(super) fn waits_for_work(&self) -> bool {
@@ -163,7 +172,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
             attempt,
             order,
         };
-        self.phase = Phase::Trial(Box::new(Running::new(trial)));
+        self.phase = Phase::Trial(Box::new(Running::new(trial, self.overdue_ns)));
         Ok(())
     }
 
@@ -256,12 +265,18 @@ impl<W: Work, S: Schedule> Member<W, S> {
         let Phase::Trial(running) = &mut self.phase else {
             return false;
         };
+        let is_overdue = running.overdue_ns.is_some_and(|at| link.now_ns() >= at);
         let all_below = children.iter().all(|child| running.below.contains(child));
         match running.step {
             Step::Clearing if self.work.idle() => {
                 self.has_prepared = true;
                 self.work.prepare(&running.trial);
                 running.step = Step::Preparing;
+                running.overdue_ns = None;
+                self.overdue_ns = None;
+            }
+            Step::Clearing if is_overdue => {
+                self.hang(link, "it has not stopped what was cancelled");
             }
             Step::Preparing => match self.work.prepared() {
                 Poll::Pending => return false,
@@ -269,6 +284,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 Poll::Ready(Err(why)) => self.fail(link, why),
             },
             Step::Measuring => match self.work.finished() {
+                Poll::Pending if is_overdue => self.hang(link, "it has not ended its trial"),
                 Poll::Pending => return false,
                 Poll::Ready(Ok(outcome)) => {
                     running.outcome = Some(outcome);
@@ -297,6 +313,30 @@ impl<W: Work, S: Schedule> Member<W, S> {
             _ => return false,
         }
         true
+    }
+
+    /// The trial is void. Where the session was at it, it has to stop; one that has not come to it
+    /// may have a file to fill before.
+    pub(super) fn cancel_trial(&mut self, now_ns: i64) {
+        if let Phase::Trial(running) = &self.phase {
+            self.work.cancel();
+            if running.step != Step::Clearing {
+                let overdue_ns = now_ns.saturating_add(self.settings.overdue_after_ns);
+                self.overdue_ns = Some(overdue_ns);
+            }
+        }
+    }
+
+    /// Its disk does not answer, so this process may not come to its end: nobody is to wait for
+    /// it.
+    fn hang(&mut self, link: &mut Link<'_>, what: &str) {
+        let after_s = self.settings.overdue_after_ns / 1_000_000_000;
+        let why = format!("{what} {after_s} s after it ought to; its disk may hang");
+        if self.is_root() {
+            self.lost.insert(self.rank, why.clone());
+            self.call_roster(link);
+        }
+        self.fail(link, why);
     }
 
     /// All clocks of this subtree are compared, and after a trial all its summaries are here.

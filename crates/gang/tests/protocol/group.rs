@@ -36,6 +36,8 @@ pub(crate) struct SimulatedWork {
     pub(crate) late_ns: [i64; 2],
     /// Why it cannot prepare this trial.
     pub(crate) fails: Option<(u32, &'static str)>,
+    /// In which trial its disk hangs for ever.
+    pub(crate) hangs: Option<u32>,
     /// When this host leaves alone, in true time.
     pub(crate) leaves_at_ns: Option<i64>,
     /// When the group is to be stopped, in true time.
@@ -92,6 +94,9 @@ impl Work for SimulatedWork {
             return Poll::Pending;
         }
         let trial = self.trial.as_ref().expect("it was prepared");
+        if self.hangs == Some(trial.number) {
+            return Poll::Pending;
+        }
         let mut truth = self.truth.borrow_mut();
         let (start, end) = (self.clock.to_true(start_ns), self.clock.to_true(stop_ns));
         truth
@@ -107,7 +112,10 @@ impl Work for SimulatedWork {
 
     fn cancel(&mut self) {
         self.truth.borrow_mut().cancelled += 1;
-        self.state = State::Idle;
+        let hangs = self.trial.as_ref().map(|trial| trial.number) == self.hangs;
+        if !(hangs && matches!(self.state, State::Measuring { .. })) {
+            self.state = State::Idle;
+        }
     }
 
     fn idle(&mut self) -> bool {
@@ -237,6 +245,7 @@ impl Setup {
                     prepares_ns: number(rank) * 3 * MS,
                     late_ns: [0, 0],
                     fails: None,
+                    hangs: None,
                     leaves_at_ns: None,
                     stops_at_ns: None,
                 };

@@ -278,6 +278,74 @@ fn a_host_that_stands_still_and_comes_back_stays_until_the_others_are_done() {
     }
 }
 
+/// Hosts whose disks hang in the second trial, for 20 s at most.
+fn hanging(hosts: usize, hanging: &'static [usize], leaving: Option<usize>) -> Group {
+    let mut setup = Setup::of(hosts);
+    setup.settings.overdue_after_ns = 20 * SECOND;
+    setup.lasts_ns = 2 * SECOND;
+    setup.group_with(
+        |_, _| WAY,
+        move |rank, _, work| {
+            if hanging.contains(&rank) {
+                work.hangs = Some(1);
+            }
+            if leaving == Some(rank) {
+                work.leaves_at_ns = Some(4 * SECOND);
+            }
+        },
+    )
+}
+
+#[test]
+fn a_host_whose_disk_hangs_is_named_and_lost_and_the_others_go_on() {
+    // The last time, it hangs in what is cancelled because another host leaves.
+    let cases: [(usize, &[usize], Option<usize>); 4] = [
+        (4, &[3], None),
+        (40, &[1, 39], None),
+        (40, &[39], None),
+        (40, &[39], Some(5)),
+    ];
+    for (hosts, hang, leaving) in cases {
+        let mut group = hanging(hosts, hang, leaving);
+        group.simulation.run(15 * SECOND);
+        let late = match leaving {
+            None => group.simulation.member(0).not_done(),
+            Some(_) => group.simulation.member(0).not_ready(),
+        };
+        let names: Vec<String> = hang.iter().map(|rank| format!("c{rank}")).collect();
+        assert_eq!(late, names);
+        let mut group = hanging(hosts, hang, leaving);
+        let stopped = group.run();
+        for (rank, ending) in stopped.endings.iter().enumerate() {
+            assert_eq!(ending.is_none(), hang.contains(&rank), "{rank}: {ending:?}");
+        }
+        assert_eq!(stopped.endings[0], Some(Ending::Over));
+        let counted = group.judged().iter().filter(|one| one.void.is_none());
+        assert_eq!(counted.count(), 2);
+        for (host, why) in group.simulation.member(0).lost() {
+            assert!(
+                why.contains("20 s after it ought to") || why == "interrupted",
+                "{host}: {why}"
+            );
+        }
+        let others = group.simulation.member(2).lost();
+        assert!(others.len() >= hang.len(), "they do not wait for it");
+    }
+}
+
+#[test]
+fn the_others_do_not_wait_for_a_root_whose_disk_hangs() {
+    let mut group = hanging(40, &[0], None);
+    let stopped = group.run();
+    for rank in 1..40 {
+        let Some(Ending::Stopped(why)) = &stopped.endings[rank] else {
+            panic!("{rank}: {:?}", stopped.endings[rank]);
+        };
+        assert!(why.starts_with("c0: it has not ended its trial"), "{why}");
+        assert!(!group.simulation.member(rank).lost().is_empty(), "{rank}");
+    }
+}
+
 #[test]
 fn a_host_that_leaves_ends_alone_and_the_root_ends_all() {
     let interrupted = |rank| {

@@ -151,7 +151,7 @@ impl Seen {
             }
         }
         if let Some(waiting) = &mut self.waiting
-            && let Some(line) = waiting.line(member.not_ready(), self.clock.elapsed())
+            && let Some(line) = waiting.line(waited_for(member), self.clock.elapsed())
         {
             Display::aside(&line);
         }
@@ -181,6 +181,16 @@ impl Seen {
             }
         }
         self.judged = member.judged().len();
+    }
+}
+
+/// Whom this host waits for, and what they are not.
+fn waited_for(member: &Member<SeatWork, Orders>) -> (Vec<String>, &'static str) {
+    let not_ready = member.not_ready();
+    if not_ready.is_empty() {
+        (member.not_done(), "done")
+    } else {
+        (not_ready, "ready")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whom the root waits for before a trial, told while it waits.
+//! Whom the root waits for before a trial and at its end, told while it waits.
 
 use std::time::Duration;
 
@@ -14,16 +14,24 @@ pub(super) struct Waiting {
     since: Option<Duration>,
     /// When they were told, and who they were.
     told: Option<(Duration, Vec<String>)>,
+    /// What they are not, as it was last told.
+    state: &'static str,
 }
 
 impl Waiting {
-    /// What to tell now of those that are waited for; `now` counts from anywhere.
-    pub(super) fn line(&mut self, hosts: Vec<String>, now: Duration) -> Option<String> {
+    /// What to tell now of those that are waited for, until they are in this state; `now` counts
+    /// from anywhere.
+    pub(super) fn line(
+        &mut self,
+        (hosts, state): (Vec<String>, &'static str),
+        now: Duration,
+    ) -> Option<String> {
         if hosts.is_empty() {
             self.since = None;
             let told = self.told.take();
-            return told.map(|_| "all hosts are ready".to_owned());
+            return told.map(|_| format!("all hosts are {}", self.state));
         }
+        self.state = state;
         let waited = now.saturating_sub(*self.since.get_or_insert(now));
         let due = match &self.told {
             None => waited >= SHORT,
@@ -31,7 +39,7 @@ impl Waiting {
         };
         due.then(|| {
             let line = format!(
-                "waiting for {}, not ready for {} s",
+                "waiting for {}, not {state} for {} s",
                 hosts.join(", "),
                 waited.as_secs()
             );
@@ -47,7 +55,7 @@ mod tests {
 
     fn told(waiting: &mut Waiting, hosts: &[&str], at: u64) -> Option<String> {
         let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        waiting.line(hosts, Duration::from_secs(at))
+        waiting.line((hosts, "ready"), Duration::from_secs(at))
     }
 
     #[test]
@@ -68,6 +76,19 @@ mod tests {
             Some("all hosts are ready")
         );
         assert_eq!(told(&mut waiting, &[], 63), None);
+    }
+
+    #[test]
+    fn who_has_not_ended_a_trial_is_told_so() {
+        let mut waiting = Waiting::default();
+        let mut told = |hosts: &[&str], at| {
+            let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            waiting.line((hosts, "done"), Duration::from_secs(at))
+        };
+        assert_eq!(told(&["c3"], 10), None);
+        let line = told(&["c3"], 13);
+        assert_eq!(line.as_deref(), Some("waiting for c3, not done for 3 s"));
+        assert_eq!(told(&[], 14).as_deref(), Some("all hosts are done"));
     }
 
     #[test]
