@@ -3,7 +3,7 @@
 use super::together;
 use crate::args::{Common, StartArgs};
 use crate::exit::{Exit, Failure, OrFail, say};
-use crate::session::{Ended, GATHERED_HOSTS_MAX, LaunchedGroup};
+use crate::session::{Ended, GATHERED_HOSTS_MAX, Gathered, LaunchedGroup};
 use crate::signals::Signals;
 use diskfacts_facts::together::Group;
 use diskfacts_gang::launcher::{Launcher, launcher};
@@ -80,17 +80,44 @@ pub(super) fn add_up(
     if !group.is_root() || ended.stopped.is_some() {
         return Ok(Exit::Done);
     }
-    let lost = group.lost_hosts();
     // Where so many are lost that the group could not go on, there is nobody to gather from.
-    let runs = match gathered {
-        Some(runs) => runs,
-        None if !lost.is_empty() => own,
+    let gathered = match gathered {
+        Some(gathered) => gathered,
+        None if !group.lost_hosts().is_empty() => Gathered {
+            runs: own,
+            hosts: 1,
+        },
         None => return Ok(Exit::Failed),
     };
+    let (members, hosts) = read(&gathered.runs)?;
+    // A host may be lost when all is measured: what came is added up, and the others are missing.
+    let Some(merged) = members
+        .filter(|_| hosts == gathered.hosts)
+        .and_then(|members| members.merged(Some(group.size())))
+    else {
+        say(&format!(
+            "diskfacts: the runs of {hosts} of {} hosts came to this one: of more than\n\
+             {GATHERED_HOSTS_MAX} hosts, or of runs too large for a message, files are added up.\n\
+             Measure with --out FOLDER on storage that all hosts see, and type\n\
+             `diskfacts together FOLDER/*.dfrun --expect {}`",
+            gathered.hosts,
+            group.size()
+        ));
+        return Ok(if gathered.hosts == group.size() {
+            Exit::Done
+        } else {
+            Exit::Failed
+        });
+    };
+    together::page(&merged, json, common)
+}
+
+/// The group that a file of runs is, and how many there are.
+fn read(runs: &[u8]) -> Result<(Option<Group>, u32), Failure> {
     let mut members: Option<Group> = None;
     let mut hosts = 0_u32;
     if !runs.is_empty() {
-        for parcel in dfrun::Reader::new(&*runs) {
+        for parcel in dfrun::Reader::new(runs) {
             let parcel = parcel.map_err(|error| {
                 Failure::failed(format!(
                     "what a host sent of its run cannot be read: {error}"
@@ -100,26 +127,7 @@ pub(super) fn add_up(
             hosts += 1;
         }
     }
-    let is_alone = hosts == 1 && group.size() > 1;
-    let present = group.size() - u32::try_from(lost.len()).unwrap_or(group.size());
-    let Some(merged) = members
-        .filter(|_| hosts == present || is_alone && !lost.is_empty())
-        .and_then(|members| members.merged(Some(group.size())))
-    else {
-        say(&format!(
-            "diskfacts: the runs of {hosts} of {present} hosts came to this one: of more than\n\
-             {GATHERED_HOSTS_MAX} hosts, or of runs too large for a message, files are added up.\n\
-             Measure with --out FOLDER on storage that all hosts see, and type\n\
-             `diskfacts together FOLDER/*.dfrun --expect {}`",
-            group.size()
-        ));
-        return Ok(if lost.is_empty() {
-            Exit::Done
-        } else {
-            Exit::Failed
-        });
-    };
-    together::page(&merged, json, common)
+    Ok((members, hosts))
 }
 
 /// The stored run as a file, in memory.

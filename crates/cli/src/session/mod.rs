@@ -62,7 +62,7 @@ use refuse::Accepted;
 use reserve::Reserved;
 use std::path::{Path, PathBuf};
 pub(crate) use test_claims::Testing;
-pub(crate) use together::{GATHERED_HOSTS_MAX, LaunchedGroup};
+pub(crate) use together::{GATHERED_HOSTS_MAX, Gathered, LaunchedGroup};
 
 /// What to do.
 pub(crate) struct Request<'a> {

@@ -22,7 +22,7 @@ use diskfacts_record::together::{AgreedTrial, VoidKind};
 
 pub(super) use agreement::{Agreement, Start};
 pub(super) use group::Meeting;
-pub(crate) use group::{GATHERED_HOSTS_MAX, LaunchedGroup};
+pub(crate) use group::{GATHERED_HOSTS_MAX, Gathered, LaunchedGroup};
 pub(super) use placement::Placement;
 pub(super) use rendezvous::{Cancelled, Rendezvous, StoppedWaiting};
 

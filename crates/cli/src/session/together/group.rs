@@ -73,9 +73,18 @@ enum News {
     Started(Rank),
     /// All hosts have agreed; `None` where what the root calls it cannot be read.
     Begun(Option<Called>),
-    /// The runs of all hosts.
-    Gathered(Vec<u8>),
+    /// The runs of all hosts that were there when they were gathered.
+    Gathered(Gathered),
     Ended(Ending),
+}
+
+/// What was gathered at the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Gathered {
+    /// A file of runs, in memory. A run that is too large for a message is not in it.
+    pub(crate) runs: Vec<u8>,
+    /// How many hosts were there.
+    pub(crate) hosts: u32,
 }
 
 /// What the others wait for.
@@ -291,8 +300,8 @@ impl LaunchedGroup {
     }
 
     /// Gives the run of this host, a file of runs in memory, to the root. At the root those of
-    /// all hosts; `None` elsewhere, and where the group has ended before.
-    pub(crate) fn gather(&mut self, own: &[u8]) -> Option<Vec<u8>> {
+    /// all hosts that are there; `None` elsewhere, and where the group has ended before.
+    pub(crate) fn gather(&mut self, own: &[u8]) -> Option<Gathered> {
         let share = FRAME_BYTES_MAX / 2 / self.rank.of.max(1) as usize;
         let is_given = self.rank.of <= GATHERED_HOSTS_MAX && own.len() <= share;
         let own = if is_given { own } else { &[] };
@@ -300,23 +309,21 @@ impl LaunchedGroup {
             self.pass(own);
             self.next_order();
         }
-        let is_there = self.is_root() && matches!(self.step, Step::Preparing(Order::Part));
-        let mut gathered = None;
-        while is_there && gathered.as_ref().is_none_or(Vec::is_empty) {
+        if !self.is_root() || !matches!(self.step, Step::Preparing(Order::Part)) {
+            return None;
+        }
+        // It comes when all are about to part, however often gathering was tried.
+        loop {
             match self.news.recv() {
-                Ok(News::Gathered(runs)) => gathered = Some(runs),
+                Ok(News::Gathered(gathered)) => return Some(gathered),
                 Ok(News::Ended(ending)) => {
                     self.ending = Some(ending);
-                    break;
+                    return None;
                 }
                 Ok(_) => {}
-                Err(_) => break,
-            }
-            if !is_given {
-                break;
+                Err(RecvError) => return None,
             }
         }
-        gathered
     }
 
     /// All of this host is done: waits for the end of the group, and ends MPI.

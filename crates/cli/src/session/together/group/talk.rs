@@ -2,14 +2,14 @@
 
 use super::order::{Order, Ordered};
 use super::waiting::Waiting;
-use super::{Called, Introduction, News};
+use super::{Called, Gathered, Introduction, News};
 use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_gang::launcher::Launcher;
 use diskfacts_gang::mpi::{LIBRARY_VARIABLE, Mpi, MpiError};
 use diskfacts_gang::{
     Ending, Judged, Member, Monotonic, Planned, Schedule, SeatWork, Settings, Stopper, Transport,
-    drive,
+    Trial, drive,
 };
 use diskfacts_record::together::{LostHost, Rank};
 use std::path::Path;
@@ -84,6 +84,7 @@ impl Talk {
             begun: false,
             stopped: false,
             judged: 0,
+            gathering: Gathering::default(),
             order: Some(0),
             lost: 0,
         };
@@ -116,6 +117,7 @@ struct Seen {
     begun: bool,
     stopped: bool,
     judged: usize,
+    gathering: Gathering,
     /// Order of the trial that was last under way, from 1; `None` when all are over.
     order: Option<u32>,
     lost: usize,
@@ -175,12 +177,13 @@ impl Seen {
             self.lost = now_lost.len();
         }
         for judged in &member.judged()[self.judged..] {
-            let ordered = Ordered::parse(&judged.trial.order);
-            if ordered.is_some_and(|ordered| ordered.order == Order::Gather) {
-                let _ended = news.send(News::Gathered(judged.summary.clone()));
-            }
+            self.gathering.is_over(judged);
         }
         self.judged = member.judged().len();
+        if let Some(gathered) = member.trial().and_then(|trial| self.gathering.ends(trial)) {
+            // Whoever waits for news has ended where it cannot be told.
+            let _ended = news.send(News::Gathered(gathered));
+        }
     }
 }
 
@@ -191,6 +194,31 @@ fn waited_for(member: &Member<SeatWork, Orders>) -> (Vec<String>, &'static str) 
         (member.not_done(), "done")
     } else {
         (not_ready, "ready")
+    }
+}
+
+/// What was gathered, until it is told; once, when all are about to part.
+#[derive(Default)]
+struct Gathering {
+    last: Option<Gathered>,
+}
+
+impl Gathering {
+    /// A trial is over. Gathering in which a host is lost gives nothing, and is tried again.
+    fn is_over(&mut self, judged: &Judged) {
+        let ordered = Ordered::parse(&judged.trial.order);
+        if ordered.is_some_and(|ordered| ordered.order == Order::Gather) {
+            self.last = Some(Gathered {
+                runs: judged.summary.clone(),
+                hosts: u32::try_from(judged.windows.len()).unwrap_or(u32::MAX),
+            });
+        }
+    }
+
+    /// What to tell where this trial is under way.
+    fn ends(&mut self, trial: &Trial) -> Option<Gathered> {
+        let parts = || Ordered::parse(&trial.order).is_some_and(|one| one.order == Order::Part);
+        self.last.take_if(|_| parts())
     }
 }
 
@@ -267,5 +295,69 @@ pub(super) fn sentence(ending: &Ending) -> String {
         Ending::Refused(objections) => objections.join("; "),
         Ending::Over => "the group has ended".to_owned(),
         Ending::Stopped(why) | Ending::Left(why) => why.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_gang::Window;
+
+    fn trial(order: Order) -> Trial {
+        let called = Called {
+            group: "n42".to_owned(),
+            start: "2026-11-27T13:00:00Z".to_owned(),
+            origin_ns: 0,
+        };
+        Trial {
+            number: 0,
+            attempt: 0,
+            order: Ordered { order, called }.to_bytes(),
+        }
+    }
+
+    fn judged(order: Order, hosts: u32, summary: &[u8]) -> Judged {
+        let window = |rank| Window {
+            rank,
+            start_ns: 0,
+            end_ns: 0,
+            bound_ns: 0,
+        };
+        Judged {
+            trial: trial(order),
+            void: (hosts == 0).then(|| "c3 was lost".to_owned()),
+            at_ns: None,
+            summary: summary.to_vec(),
+            windows: (0..hosts).map(window).collect(),
+        }
+    }
+
+    #[test]
+    fn what_was_gathered_is_told_once_however_many_hosts_were_lost_meanwhile() {
+        let mut gathering = Gathering::default();
+        let (gather, part) = (trial(Order::Gather), trial(Order::Part));
+        gathering.is_over(&judged(Order::Trial(1), 8, b""));
+        assert_eq!(gathering.ends(&gather), None);
+        for _ in 0..2 {
+            gathering.is_over(&judged(Order::Gather, 0, b""));
+            assert_eq!(gathering.ends(&gather), None, "it is tried again");
+        }
+        gathering.is_over(&judged(Order::Gather, 6, b"runs"));
+        let gathered = Gathered {
+            runs: b"runs".to_vec(),
+            hosts: 6,
+        };
+        assert_eq!(gathering.ends(&part), Some(gathered));
+        gathering.is_over(&judged(Order::Part, 0, b""));
+        assert_eq!(gathering.ends(&part), None, "once");
+    }
+
+    #[test]
+    fn that_nothing_was_gathered_is_told_too() {
+        let mut gathering = Gathering::default();
+        gathering.is_over(&judged(Order::Gather, 0, b""));
+        gathering.is_over(&judged(Order::Gather, 0, b""));
+        let told = gathering.ends(&trial(Order::Part));
+        assert_eq!(told, Some(Gathered::default()), "nobody waits for more");
     }
 }
