@@ -20,6 +20,10 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
+    /// What ends a trial: a signal, or the hosts that measure together with this one.
+    stop_trial: Arc<AtomicBool>,
+    /// What ends filling: a signal, or the end of those hosts' group.
+    stop_filling: Arc<AtomicBool>,
     /// Number of the last signal, if one came.
     last: Arc<AtomicI32>,
     /// Whether a key ended it in the place of a signal.
@@ -81,6 +85,8 @@ impl Signals {
     /// It ends because of `what`, and `again` would end it at once.
     fn ends(&self, what: &'static str, again: &'static str) {
         self.stop.store(true, Ordering::SeqCst);
+        self.stop_trial.store(true, Ordering::SeqCst);
+        self.stop_filling.store(true, Ordering::SeqCst);
         for mut wakes in self.wakes() {
             // Who waits no longer needs no waking.
             let _ = wakes.write_all(&[0]);
@@ -108,7 +114,22 @@ impl Signals {
         *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = Some(awaited);
     }
 
-    /// The flag that ends a trial.
+    /// The flag that ends a trial: set also where other hosts call it off.
+    pub(crate) fn stop_trial(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop_trial)
+    }
+
+    /// The flag that ends filling: set also where the group of hosts has ended.
+    pub(crate) fn stop_filling(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop_filling)
+    }
+
+    /// Whether there is no group of hosts any more, and no signal ended this.
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.stop_filling.load(Ordering::SeqCst) && self.came().is_none()
+    }
+
+    /// The flag that a signal came.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }

@@ -45,7 +45,7 @@ mod work;
 pub use clock::{ClockModel, PINGS, Reading, RoundTrip};
 pub use drive::drive;
 pub use member::{Ending, Member, Next};
-pub use seat::{Cancelled, Merge, Seat, SeatWork, Stopper, Verdict, seat};
+pub use seat::{Cancelled, Merge, Seat, SeatWork, Stopper, Stops, Verdict, seat, seat_with};
 pub use settings::{SPIN_NS, STRAGGLERS_MAX, Settings};
 #[cfg(unix)]
 pub use time::Monotonic;

@@ -232,6 +232,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
         if matches!(self.phase, Phase::Trial(_)) {
             self.work.cancel();
         }
+        self.work.ended();
         self.phase = Phase::Ended {
             ending,
             at_ns: now_ns,

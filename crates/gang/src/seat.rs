@@ -13,11 +13,28 @@ use std::task::Poll;
 /// Adds one summary to another; see [`Work::merge`].
 pub type Merge = dyn Fn(Vec<u8>, &[u8]) -> Result<Vec<u8>, String> + Send;
 
+/// What the session's threads look at while they work, to stop it; the group sets it.
+#[derive(Debug, Clone, Default)]
+pub struct Stops {
+    /// The trial is void. Another one takes it back.
+    pub trial: Arc<AtomicBool>,
+    /// There is no group any more.
+    pub all: Arc<AtomicBool>,
+}
+
 /// The two ends of one seat.
 pub fn seat(merge: Box<Merge>) -> (Seat, SeatWork) {
+    seat_with(merge, Stops::default())
+}
+
+/// The same with flags that the session has already.
+pub fn seat_with(merge: Box<Merge>, stops: Stops) -> (Seat, SeatWork) {
     let (to_session, from_group) = channel();
     let (to_group, from_session) = channel();
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared {
+        flags: stops,
+        ..Shared::default()
+    });
     let seat = Seat {
         from_group,
         to_group,
@@ -34,7 +51,7 @@ pub fn seat(merge: Box<Merge>) -> (Seat, SeatWork) {
 
 #[derive(Default)]
 struct Shared {
-    cancelled: AtomicBool,
+    flags: Stops,
     /// Whether the session waits for a trial.
     idle: AtomicBool,
     leaves: Mutex<Option<String>>,
@@ -119,7 +136,7 @@ impl Seat {
 
     /// Whether to stop measuring: the trial is void.
     pub fn is_cancelled(&self) -> bool {
-        self.shared.cancelled.load(Ordering::SeqCst)
+        self.shared.flags.trial.load(Ordering::SeqCst)
     }
 
     /// Makes this host leave the group; the others may go on.
@@ -179,7 +196,7 @@ impl Work for SeatWork {
     fn prepare(&mut self, trial: &Trial) {
         // What a cancelled trial said is for nobody; the session waits, and says nothing more.
         while self.from_session.try_recv().is_ok() {}
-        self.shared.cancelled.store(false, Ordering::SeqCst);
+        self.shared.flags.trial.store(false, Ordering::SeqCst);
         self.shared.idle.store(false, Ordering::SeqCst);
         self.tell(ToSession::Prepare(trial.clone()));
     }
@@ -203,8 +220,13 @@ impl Work for SeatWork {
     }
 
     fn cancel(&mut self) {
-        self.shared.cancelled.store(true, Ordering::SeqCst);
+        self.shared.flags.trial.store(true, Ordering::SeqCst);
         self.tell(ToSession::Cancelled);
+    }
+
+    fn ended(&mut self) {
+        self.shared.flags.trial.store(true, Ordering::SeqCst);
+        self.shared.flags.all.store(true, Ordering::SeqCst);
     }
 
     fn idle(&mut self) -> bool {

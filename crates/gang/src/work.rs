@@ -24,6 +24,9 @@ pub trait Work {
     /// The trial is void: stop as soon as possible, and forget it.
     fn cancel(&mut self);
 
+    /// There is no group for this host any more: stop all that is done for it.
+    fn ended(&mut self) {}
+
     /// Whether nothing of a cancelled trial runs any more.
     fn idle(&mut self) -> bool;
 

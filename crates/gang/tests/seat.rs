@@ -1,8 +1,10 @@
 //! A session that waits in its own thread, and the group that polls it.
 
 use diskfacts_gang::{
-    Cancelled, ClockModel, Go, Outcome, Reading, SeatWork, Trial, Verdict, Work, seat,
+    Cancelled, ClockModel, Go, Outcome, Reading, SeatWork, Stops, Trial, Verdict, Work, seat,
+    seat_with,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::thread;
 
@@ -114,6 +116,25 @@ fn a_cancelled_session_is_idle_when_it_asks_again_and_starts_afresh() {
         seen,
         (Some(0), Err(Cancelled), true, Some(1), false, Ok(GO))
     );
+}
+
+#[test]
+fn threads_that_measure_see_that_a_trial_is_void_and_those_that_fill_that_the_group_has_ended() {
+    let stops = Stops::default();
+    let is_set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+    let (_own, mut work) = seat_with(Box::new(|into, _| Ok(into)), stops.clone());
+    work.prepare(&trial(0));
+    assert!(!is_set(&stops.trial) && !is_set(&stops.all));
+    work.cancel();
+    assert!(is_set(&stops.trial), "it is void");
+    assert!(
+        !is_set(&stops.all),
+        "what is filled is filled for the next one"
+    );
+    work.prepare(&trial(1));
+    assert!(!is_set(&stops.trial));
+    work.ended();
+    assert!(is_set(&stops.trial) && is_set(&stops.all));
 }
 
 #[test]

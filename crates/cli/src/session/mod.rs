@@ -139,6 +139,9 @@ pub(crate) fn run(
         Err(failure) => {
             if let Some(group) = group {
                 group.fail(&failure);
+                if signals.is_called_off() {
+                    return Err(group.has_ended());
+                }
             }
             return Err(failure);
         }

@@ -142,10 +142,10 @@ fn on_file(
     appointment: Option<&mut Appointment<'_>>,
 ) -> Result<(TrialOutcome, Evidence), TrialError> {
     let progress = Arc::new(Progress {
-        stop: signals.stop(),
+        stop: signals.stop_trial(),
         ..Progress::default()
     });
-    let stop = signals.stop();
+    let stop = signals.stop_trial();
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, &file.file, stack);
     // What the record says counts from the beginning of the target.

@@ -11,6 +11,7 @@ use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Values, Workload};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// What is written of a file of ours before it is known how fast that goes.
@@ -116,9 +117,10 @@ impl Stretches<'_> {
             self.time_ns.saturating_sub(elapsed_ns)
         };
         let progress = Arc::new(Progress {
-            stop: signals.stop(),
+            stop: signals.stop_filling(),
             ..Progress::default()
         });
+        let stop = signals.stop_filling();
         let block = self.workload.block_size;
         let mut written = 0;
         let mut stretch = (self.first_bytes / block * block).max(block);
@@ -128,7 +130,7 @@ impl Stretches<'_> {
             block,
             &progress,
             || -> Result<(), Stopped> {
-                while written < bytes && left_ns() > 0 && signals.came().is_none() {
+                while written < bytes && left_ns() > 0 && !stop.load(Ordering::SeqCst) {
                     let length = stretch.min(bytes - written);
                     let before_ns = left_ns();
                     let came = self.stretch((offset + written, length), before_ns, &progress)?;
@@ -146,6 +148,11 @@ impl Stretches<'_> {
                 Ok(())
             },
         )?;
+        if signals.is_called_off() {
+            return Err(Stopped::Failed(Failure::failed(
+                "filling was stopped, because the group has ended",
+            )));
+        }
         Ok(written)
     }
 

@@ -95,6 +95,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
             (_, Some(why)) => {
                 let why = format!("the others went on without this host: {why}");
                 self.cancel_trial(link.now_ns());
+                self.work.ended();
                 self.early.clear();
                 self.phase = Phase::Failed(why);
             }
@@ -187,6 +188,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
             self.end_group(link, Some(format!("{host}: {why}")));
         } else {
             self.work.cancel();
+            self.work.ended();
             self.say_lost(link, why.clone());
             self.phase = Phase::Failed(why);
         }

@@ -17,7 +17,7 @@ use diskfacts_engine::AgreedStart;
 use diskfacts_gang::launcher::Launcher;
 use diskfacts_gang::mpi::MpiError;
 use diskfacts_gang::wire::FRAME_BYTES_MAX;
-use diskfacts_gang::{Clock, Details, Ending, Go, Monotonic, Outcome, Seat, seat};
+use diskfacts_gang::{Clock, Details, Ending, Go, Monotonic, Outcome, Seat, Stops, seat_with};
 use diskfacts_record::Machine;
 use diskfacts_record::together::{AgreedTrial, LostHost, Rank, VoidKind};
 use jiff::Timestamp;
@@ -131,10 +131,15 @@ impl LaunchedGroup {
         tells: bool,
         signals: &Signals,
     ) -> Result<Self, Failure> {
-        let (seat, work) = seat(Box::new(|mut into, other| {
+        let stops = Stops {
+            trial: signals.stop_trial(),
+            all: signals.stop_filling(),
+        };
+        let merge = |mut into: Vec<u8>, other: &[u8]| {
             into.extend_from_slice(other);
             Ok(into)
-        }));
+        };
+        let (seat, work) = seat_with(Box::new(merge), stops);
         let (tell, news) = channel();
         let (introduce, introduction) = channel();
         let (release, released) = channel();
@@ -270,9 +275,13 @@ impl LaunchedGroup {
     }
 
     /// Why there are no orders any more.
-    fn has_ended(&mut self) -> Failure {
-        if let Ok(News::Ended(ending)) = self.news.recv() {
-            self.ending = Some(ending);
+    pub(in super::super) fn has_ended(&mut self) -> Failure {
+        while self.ending.is_none() {
+            match self.news.recv() {
+                Ok(News::Ended(ending)) => self.ending = Some(ending),
+                Ok(_) => {}
+                Err(RecvError) => break,
+            }
         }
         let ending = self.ending.clone().unwrap_or(Ending::Over);
         Failure::failed(sentence(&ending))

@@ -13,6 +13,7 @@ use diskfacts_gang::{
 };
 use diskfacts_record::together::{LostHost, Rank};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -132,6 +133,10 @@ impl Seen {
         lost: &Mutex<Vec<LostHost>>,
         news: &Sender<News>,
     ) {
+        if signals.came().is_some() {
+            // A trial that was prepared at that moment has taken it back.
+            signals.stop_trial().store(true, Ordering::SeqCst);
+        }
         if let Some(by) = signals.came().and_then(crate::exit::Exit::ended_by)
             && !std::mem::replace(&mut self.stopped, true)
         {
