@@ -20,10 +20,12 @@ mod engine;
 mod folder;
 mod leftovers;
 mod names;
+mod whose;
 
 pub use engine::FileOps;
 pub use folder::{FolderError, remove_leftovers};
 pub use leftovers::{Leftovers, Swept};
+pub use whose::{Mark, Whose, mark_in};
 
 use crate::clock::{Clock, Monotonic, Source, Ticks};
 use crate::crew::Start;

@@ -10,7 +10,8 @@
 //!   belongs to this user, its mark says what it is, nobody holds the lock of
 //!   that mark (the kernel drops it when a process dies), and of what lies in it
 //!   only regular files with names as we give them are deleted. Whatever else is
-//!   found stays, with the folder, and is named.
+//!   found stays, with the folder, and is named. Where other machines may have the
+//!   filesystem, it is also of this boot and this mount ([`Whose`]).
 //!
 //! # Two processes
 //! The mark is locked before anything is written into it, and looked at again
@@ -19,6 +20,7 @@
 
 use super::leftovers::{Leftovers, Swept};
 use super::names;
+use super::whose::{Mark, Whose, mark_in};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat,
 };
@@ -30,7 +32,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// How its name begins; 16 hexadecimal digits follow.
+/// How its name begins; 16 hexadecimal digits follow, and a hyphen with the 16 of the
+/// [mark of its maker](mark_in), if that is known.
 const PREFIX: &str = ".diskfacts-files-";
 /// The file that says what the folder is, and that is locked while it is used.
 const MARK: &CStr = c"owner";
@@ -117,10 +120,11 @@ impl OwnFolder {
         // What leads to an open folder says what that is.
         let parent_path = std::fs::read_link(parent_path).unwrap_or_else(|_| parent_path.into());
         let failed = |what, errno| FolderError::new(what, &parent_path, errno);
+        let mark = mark_in(&parent).map_err(|errno| failed("making a folder", errno))?;
         let mut tries = 0;
         let mut own = loop {
             tries += 1;
-            let name = drawn_name(tries);
+            let name = drawn_name(tries, mark);
             match claim(&parent, &name) {
                 Ok((folder, mark)) => {
                     let path = parent_path.join(name.to_string_lossy().as_ref());
@@ -195,7 +199,18 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
     let failed =
         |errno| FolderError::new("looking for what a killed diskfacts left", parent, errno);
     let folder = openat(CWD, parent, FOLDER & !OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
-    Leftovers::sweep(&folder, is_folder_name, sweep).map_err(failed)
+    remove(&folder, Whose::of(&folder).map_err(failed)?).map_err(failed)
+}
+
+fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
+    let sweep = |parent: &OwnedFd, name: &CStr| {
+        if whose.includes(marked(name).flatten()) {
+            sweep(parent, name)
+        } else {
+            Ok(Swept::NotOurs(Whose::MAY_BE_ANOTHERS))
+        }
+    };
+    Leftovers::sweep(parent, |name| marked(name).is_some(), sweep)
 }
 
 fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
@@ -246,23 +261,30 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
 }
 
 /// The name of a folder, different in each process and each call.
-fn drawn_name(tries: u32) -> CString {
+fn drawn_name(tries: u32, mark: Option<Mark>) -> CString {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos() as u64);
     let part = u64::from(std::process::id()) << 8 | u64::from(tries);
     let drawn = diskfacts_plan::rng::Rng::for_part(now, part).next_u64();
-    CString::new(format!("{PREFIX}{drawn:016x}")).expect("no zero is in it")
+    let mark = mark.map_or_else(String::new, |mark| format!("-{mark:016x}"));
+    CString::new(format!("{PREFIX}{drawn:016x}{mark}")).expect("no zero is in it")
 }
 
-fn is_folder_name(name: &CStr) -> bool {
-    let digits = name.to_bytes().strip_prefix(PREFIX.as_bytes());
-    digits.is_some_and(|digits| {
-        digits.len() == 16
-            && digits
-                .iter()
-                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b))
-    })
+/// What the name of a folder of ours says of its maker; `None` where it is no such name.
+fn marked(name: &CStr) -> Option<Option<Mark>> {
+    let digits = name.to_str().ok()?.strip_prefix(PREFIX)?;
+    let is_number = |digits: &str| {
+        let mut bytes = digits.bytes();
+        digits.len() == 16 && bytes.all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    match digits.split_once('-') {
+        None => is_number(digits).then_some(None),
+        Some((drawn, mark)) => {
+            let is_ours = is_number(drawn) && is_number(mark);
+            is_ours.then(|| u64::from_str_radix(mark, 16).ok())
+        }
+    }
 }
 
 fn part_name(part: u64) -> CString {

@@ -21,15 +21,12 @@
 //! ours with one link and mode 0600, and its lock is free. Where a filesystem knows no locks
 //! nothing is swept, and what stays is named.
 //!
-//! A free lock says that nobody on this machine has the file. Locks of other machines are seen on
-//! few network filesystems: not on NFS with `nolock` or `local_lock`, Lustre with `localflock`, or
-//! `BeeGFS` as it is set up. So on a filesystem that may be another machine's too, a file is swept
-//! only if its name also has the [`mark`] of this boot and this mount. The others stay, and are
-//! named.
+//! On a filesystem that may be another machine's too, a free lock says little, so there a file is
+//! swept only if its name also has the [mark](mark_in) of this boot and this mount ([`Whose`]). The
+//! others stay, and are named.
 
 use super::super::own_name::{Name, OwnName};
-use diskfacts_engine::files::{Leftovers, Swept};
-use diskfacts_plan::sha256;
+use diskfacts_engine::files::{Leftovers, Mark, Swept, Whose, mark_in};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
@@ -39,7 +36,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How its name begins; 16 hexadecimal digits follow, 8 that are worked out from them, and a
-/// hyphen with the 16 of its [`mark`], if it has one.
+/// hyphen with the 16 of its [mark](mark_in), if it has one.
 const PREFIX: &str = ".diskfacts-file-";
 /// How often another name is tried.
 const TRIES: u32 = 16;
@@ -60,34 +57,6 @@ const OPEN: OFlags = OFlags::RDWR
 /// `xfs_file_fsync` looks at the links; in memory there is nothing to sync.
 const SAME_WITHOUT_NAME: [u64; 3] = [0xEF53, 0x5846_5342, 0x0102_1994];
 
-/// Other filesystems that only one machine has mounted at a time, so that all who use their files
-/// share its locks: the numbers that statfs(2) has for btrfs, F2FS, ZFS, bcachefs, JFS, NILFS2,
-/// `ReiserFS`, overlayfs, FAT, exFAT and NTFS3.
-const OF_ONE_MACHINE: [u64; 11] = [
-    0x9123_683E,
-    0xF2F5_2010,
-    0x2FC1_2FC1,
-    0xCA45_1A4E,
-    0x3153_464A,
-    0x3434,
-    0x5265_4973,
-    0x794C_7630,
-    0x4D44,
-    0x2011_BAB0,
-    0x7366_746E,
-];
-
-/// Why a file with a free lock stays where other machines may have it open.
-const MAY_BE_ANOTHERS: &str = "no process of this machine has it, but one of another machine may, or \
-                               one that mounted it otherwise, and their locks may not be seen here";
-
-/// The name of this boot.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-
-/// What the name of a file says of who made it: a digest of the boot and of the mounted filesystem.
-/// Two mounts of one share do not see each other's locks either, where those are local.
-type Mark = u64;
-
 fn kind_of(filesystem: &rustix::fs::StatFs) -> u64 {
     // The type of `f_type` differs between architectures; the numbers have 32 bits.
     filesystem.f_type as u64 & 0xFFFF_FFFF
@@ -99,26 +68,10 @@ pub(super) fn is_needed(folder: &Path) -> Result<bool, Errno> {
     Ok(!SAME_WITHOUT_NAME.contains(&kind))
 }
 
-/// Whether all who may have a file of this folder open are on this machine.
-fn is_of_one_machine(folder: &OwnedFd) -> Result<bool, Errno> {
-    let kind = kind_of(&rustix::fs::fstatfs(folder)?);
-    Ok(SAME_WITHOUT_NAME.contains(&kind) || OF_ONE_MACHINE.contains(&kind))
-}
-
-/// The mark of what this machine makes in a folder; `None` where it is not known which boot it is.
-fn mark(folder: &OwnedFd) -> Result<Option<Mark>, Errno> {
-    let Ok(boot) = std::fs::read_to_string(BOOT_ID) else {
-        return Ok(None);
-    };
-    let device = fstat(folder)?.st_dev;
-    let digest = sha256::number(format!("{}\n{device}", boot.trim()).as_bytes());
-    Ok(Some(digest))
-}
-
 /// Makes a file with a name, empty and locked, in the folder that messages call `shown`.
 pub(super) fn create(folder: &Path, shown: &Path) -> Result<(File, OwnName), Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
-    let mark = mark(&parent)?;
+    let mark = mark_in(&parent)?;
     let mut tries = 0;
     loop {
         tries += 1;
@@ -209,30 +162,7 @@ fn claim(parent: &OwnedFd, name: &CStr) -> Result<File, Errno> {
 /// whatever is not surely ours, stay.
 pub(super) fn remove_leftovers(folder: &Path) -> Result<Leftovers, Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
-    let whose = if is_of_one_machine(&parent)? {
-        Whose::Anybodys
-    } else {
-        Whose::Marked(mark(&parent)?)
-    };
-    remove(&parent, whose)
-}
-
-/// Whose files are removed, if their locks are free.
-#[derive(Debug, Clone, Copy)]
-enum Whose {
-    /// All see each other's locks.
-    Anybodys,
-    /// Those with this mark, and none where it is not known.
-    Marked(Option<Mark>),
-}
-
-impl Whose {
-    fn includes(self, name: &CStr) -> bool {
-        match self {
-            Self::Anybodys => true,
-            Self::Marked(own) => own.is_some() && ours(name).is_some_and(|ours| ours.mark == own),
-        }
-    }
+    remove(&parent, Whose::of(&parent)?)
 }
 
 fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
@@ -254,8 +184,8 @@ fn sweep(parent: &OwnedFd, name: &CStr, whose: Whose) -> Result<Swept, Errno> {
         Err(TryLockError::WouldBlock) => return Ok(Swept::InUse),
         Err(TryLockError::Error(error)) => return Err(errno_of(&error)),
     }
-    if !whose.includes(name) {
-        return Ok(Swept::NotOurs(MAY_BE_ANOTHERS));
+    if !whose.includes(ours(name).and_then(|ours| ours.mark)) {
+        return Ok(Swept::NotOurs(Whose::MAY_BE_ANOTHERS));
     }
     // Its owner may have removed it before the lock was free.
     if fstat(&file)?.st_nlink == 1 {
@@ -410,7 +340,7 @@ mod tests {
     fn where_others_locks_may_not_be_seen_only_files_of_this_boot_and_mount_are_removed() {
         let (_scratch, folder) = empty();
         let parent = openat(CWD, &folder, FOLDER, Mode::empty()).expect("a folder");
-        let own = mark(&parent).expect("it is seen").expect("a boot");
+        let own = mark_in(&parent).expect("it is seen").expect("a boot");
         let left = left_behind(&folder);
         let (_file, used) = create(&folder, &folder).expect("a second file");
         let made = |mark| {
@@ -431,31 +361,12 @@ mod tests {
             found.kept,
             others
                 .clone()
-                .map(|name| (name, MAY_BE_ANOTHERS.to_owned()))
+                .map(|name| (name, Whose::MAY_BE_ANOTHERS.to_owned()))
         );
         let mut there = others.to_vec();
         there.push(last(&used));
         there.sort();
         assert_eq!(names(&folder), there);
-    }
-
-    #[test]
-    fn files_of_other_kinds_of_filesystem_may_be_another_machines() {
-        // NFS, SMB, Lustre, BeeGFS, CephFS, FUSE, 9P, GFS2, OCFS2.
-        let shared = [
-            0x6969,
-            0xFE53_4D42,
-            0x0BD0_0BD0,
-            0x1983_0326,
-            0x00C3_6400,
-            0x6573_5546,
-            0x0102_1997,
-            0x0116_1970,
-            0x7461_636F,
-        ];
-        for kind in shared {
-            assert!(!SAME_WITHOUT_NAME.contains(&kind) && !OF_ONE_MACHINE.contains(&kind));
-        }
     }
 
     #[test]

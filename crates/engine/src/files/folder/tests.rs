@@ -76,6 +76,32 @@ fn the_next_start_removes_what_a_killed_process_left_and_keeps_what_is_in_use() 
     assert_eq!(listed(&living.path.join("001")).len(), 3);
 }
 
+/// Where locks are local to a machine, those of others' living folders are free.
+#[test]
+fn where_others_locks_may_not_be_seen_only_folders_of_this_boot_and_mount_are_removed() {
+    let parent = parent();
+    let opened = openat(CWD, parent.path(), FOLDER, Mode::empty()).expect("a folder");
+    let own = mark_in(&opened).expect("it is seen").expect("a boot");
+    let left = killed(used(parent.path()));
+    let left = left.file_name().expect("a name").to_string_lossy();
+    let living = used(parent.path());
+    let others = [Some(own ^ 1), None].map(|mark| {
+        let name = drawn_name(0, mark);
+        drop(claim(&opened, &name).expect("a folder"));
+        name.to_string_lossy().into_owned()
+    });
+    let before = listed(parent.path());
+    let found = remove(&opened, Whose::Marked(None)).expect("a sweep");
+    assert_eq!((found.removed, found.kept.len()), (Vec::new(), 4));
+    assert_eq!(listed(parent.path()), before);
+    let found = remove(&opened, Whose::Marked(Some(own))).expect("a sweep");
+    assert_eq!(found.removed, [left]);
+    let kept: Vec<&String> = found.kept.iter().map(|(name, _)| name).collect();
+    assert!(kept.len() == 2 && others.iter().all(|name| kept.contains(&name)));
+    assert!(listed(parent.path()).len() > others.len());
+    drop(living);
+}
+
 #[test]
 fn a_folder_of_somebody_elses_files_stays_though_its_name_clashes() {
     let parent = parent();
