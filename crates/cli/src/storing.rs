@@ -85,7 +85,13 @@ pub(crate) fn quoted(word: &str) -> String {
 pub(crate) fn writer_of(process: &str) -> Option<Writer> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     let boot_id = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
-    Writer::parse(&stat, &boot_id)
+    let mut writer = Writer::parse(&stat, &boot_id)?;
+    // Of processes of others it cannot be read.
+    let namespace = std::fs::read_link(format!("/proc/{process}/ns/pid")).ok();
+    let namespace = namespace.as_ref().and_then(|link| link.to_str());
+    let number = namespace.and_then(|text| text.strip_prefix("pid:[")?.strip_suffix(']'));
+    writer.namespace = number.and_then(|number| number.parse().ok());
+    Some(writer)
 }
 
 /// From where it is looked at runs that have not ended.
@@ -106,17 +112,60 @@ impl Here {
     pub(crate) fn alive(&self, run: &RunSummary) -> Option<bool> {
         let writer = run.writer.as_ref()?;
         // Without /proc nothing is known.
-        writer_of("self")?;
+        let own = writer_of("self")?;
         // A process that is gone has no stat file; its number, boot and moment are one's own.
-        if writer_of(&writer.pid.to_string()).as_ref() == Some(writer) {
+        if writer_of(&writer.pid.to_string()).is_some_and(|found| found.is_same(writer)) {
             return Some(true);
         }
-        let is_of_here = self.host.is_some() && run.host == self.host;
+        // While the machine was not booted again, the processes of another namespace may live, and
+        // have other numbers here. Containers may have the name of their host.
+        let namespaces = writer.namespace.zip(own.namespace);
+        let is_elsewhere = writer.boot_id == own.boot_id && namespaces.is_some_and(|(a, b)| a != b);
+        let is_of_here = self.host.is_some() && run.host == self.host && !is_elsewhere;
         is_of_here.then_some(false)
     }
 
     /// Whether somebody is making a run at this moment, as far as can be seen.
     pub(crate) fn is_made(&self, run: &RunSummary) -> bool {
         run.status == Some(Status::Running) && self.alive(run) == Some(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_record::Labels;
+
+    #[test]
+    fn who_is_in_another_process_namespace_may_live() {
+        let Some(own) = writer_of("self") else {
+            return diskfacts_testkit::skip("/proc: a Linux with it mounted");
+        };
+        let here = Here::new();
+        let run = |writer| RunSummary {
+            id: "20260101-000000-00000001".to_owned(),
+            status: Some(Status::Running),
+            started: String::new(),
+            ended: None,
+            tool_version: String::new(),
+            host: here.host.clone(),
+            target: String::new(),
+            target_path: String::new(),
+            plan: String::new(),
+            trials: 0,
+            writer: Some(writer),
+            labels: Labels::default(),
+        };
+        assert_eq!(here.alive(&run(own.clone())), Some(true));
+        // Not this process, nor another that was started with it.
+        let mut gone = own.clone();
+        gone.start_ticks += 1;
+        assert_eq!(here.alive(&run(gone.clone())), Some(false));
+        let mut elsewhere = gone.clone();
+        elsewhere.namespace = own.namespace.map(|number| number + 1);
+        assert_eq!(here.alive(&run(elsewhere.clone())), None);
+        // What was started before this boot is gone, wherever it was.
+        elsewhere.boot_id = "0d4ca65c-4f6e-4f3b-8b6c-0e1d7f5ac2b1".to_owned();
+        assert_eq!(here.alive(&run(elsewhere)), Some(false));
     }
 }

@@ -42,7 +42,7 @@ pub struct RunSummary {
 pub(crate) const SUMMARIES: &str =
     "SELECT key, id, name, note, tags, status, started, ended, tool_version, host, target, target_path, plan,
          (SELECT count(*) FROM trial WHERE trial.run = run.key) AS trials,
-         writer_pid, writer_boot_id, writer_start_ticks
+         writer_pid, writer_boot_id, writer_start_ticks, writer_namespace
      FROM run";
 
 impl Store {
@@ -139,6 +139,9 @@ pub(crate) fn writer(row: &Row<'_>) -> rusqlite::Result<Option<Writer>> {
                 pid,
                 boot_id,
                 start_ticks,
+                namespace: row
+                    .get::<_, Option<i64>>("writer_namespace")?
+                    .map(i64::cast_unsigned),
             }),
             _ => None,
         },

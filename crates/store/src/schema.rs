@@ -9,12 +9,13 @@ const APPLICATION_ID: i64 = 0x6473_6b66;
 
 /// Step *n* (from 1) makes version *n* of version *n* - 1; version 0 is an
 /// empty database. Steps are only ever added.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
     include_str!("../migrations/3.sql"),
     include_str!("../migrations/4.sql"),
     include_str!("../migrations/5.sql"),
+    include_str!("../migrations/6.sql"),
 ];
 
 /// Brings the database to the newest version.
@@ -246,7 +247,8 @@ mod tests {
         assert_eq!(
             columns(&connection, "run"),
             "key id schema status started ended tool_version host target target_path plan \
-             writer_pid writer_boot_id writer_start_ticks document name note tags arithmetic"
+             writer_pid writer_boot_id writer_start_ticks document name note tags arithmetic \
+             writer_namespace"
         );
         assert_eq!(
             columns(&connection, "trial"),

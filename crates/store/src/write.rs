@@ -66,11 +66,11 @@ impl Store {
         transaction
             .execute(
                 "INSERT INTO run (id, schema, status, started, ended, tool_version, host, target,
-                     target_path, plan, writer_pid, writer_boot_id, writer_start_ticks, document,
-                     name, note, tags)
+                     target_path, plan, writer_pid, writer_boot_id, writer_start_ticks,
+                     writer_namespace, document, name, note, tags)
                  VALUES (:id, :schema, :status, :started, :ended, :tool_version, :host, :target,
                      :target_path, :plan, :writer_pid, :writer_boot_id, :writer_start_ticks,
-                     :document, :name, :note, :tags)",
+                     :writer_namespace, :document, :name, :note, :tags)",
                 named_params! {
                     ":id": run.run.id,
                     ":schema": run.schema,
@@ -85,6 +85,7 @@ impl Store {
                     ":writer_pid": writer.map(|writer| writer.pid),
                     ":writer_boot_id": writer.map(|writer| &writer.boot_id),
                     ":writer_start_ticks": writer.and_then(|writer| integer(writer.start_ticks)),
+                    ":writer_namespace": writer.and_then(|writer| integer(writer.namespace?)),
                     ":document": document,
                     ":name": labels.name,
                     ":note": labels.note,

@@ -13,9 +13,19 @@ pub struct Writer {
     pub boot_id: String,
     /// Clock ticks from boot to the start of the process.
     pub start_ticks: u64,
+    /// Inode of its process namespace, in which alone its number means something; absent where
+    /// that is not known, as of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u64>,
 }
 
 impl Writer {
+    /// Whether both are one process, as far as one process namespace tells.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let of = |one: &Self| (one.pid, one.start_ticks);
+        of(self) == of(other) && self.boot_id == other.boot_id
+    }
+
     /// Reads a process' identity from its `/proc/PID/stat` (`proc_pid_stat(5)`:
     /// field 1 is the number, field 2 the name in brackets, field 22 the start)
     /// and from `/proc/sys/kernel/random/boot_id`.
@@ -39,6 +49,7 @@ impl Writer {
                     pid: number.parse().ok()?,
                     boot_id: boot_id.to_owned(),
                     start_ticks: ticks.parse().ok()?,
+                    namespace: None,
                 })
             },
         )?

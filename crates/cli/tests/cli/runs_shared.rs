@@ -96,6 +96,7 @@ fn another_users_store_is_read() {
     let older = "DROP VIEW stage_figures; DROP TABLE stage; DROP INDEX run_summary; \
                  ALTER TABLE run DROP COLUMN name; ALTER TABLE run DROP COLUMN note; \
                  ALTER TABLE run DROP COLUMN tags; ALTER TABLE run DROP COLUMN arithmetic; \
+                 ALTER TABLE run DROP COLUMN writer_namespace; \
                  ALTER TABLE trial DROP COLUMN latency_over_time; \
                  ALTER TABLE trial DROP COLUMN bursts; PRAGMA user_version = 1";
     or_skip!(require_tool("sqlite3", "sqlite3"));

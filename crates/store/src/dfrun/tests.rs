@@ -76,6 +76,7 @@ fn kept(id: &str) -> Kept {
             pid: 7,
             boot_id: "0d4ca65c".into(),
             start_ticks: 9,
+            namespace: Some(0xEFFF_FFFC),
         }),
         document: run.to_string(),
         trials: vec![trial(1), trial(2)],

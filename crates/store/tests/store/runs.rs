@@ -124,6 +124,7 @@ fn the_list_tells_of_each_run_latest_first() {
         pid: 4242,
         boot_id: "0d4ca65c".into(),
         start_ticks: 987_654,
+        namespace: Some(0xEFFF_FFFC),
     };
     let mut run = sample::run(IDS[2]);
     store.begin(&run, Some(&writer)).unwrap();
