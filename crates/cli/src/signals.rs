@@ -62,6 +62,12 @@ impl Signals {
 
     fn take(&self, signal: EndSignal) {
         if self.stop.load(Ordering::SeqCst) {
+            // A shell whose terminal is gone says so to its jobs, and when it ends the kernel says
+            // so once more: nobody has asked twice.
+            let hung_up = EndSignal::HangUp;
+            if signal == hung_up && self.last.load(Ordering::SeqCst) == hung_up.number() {
+                return;
+            }
             crate::screen::restore();
             end_now(128 + signal.number());
         }
@@ -245,5 +251,20 @@ impl Waker {
                 Err(error) => return Err(error).or_failed(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_is_gone_is_told_twice_and_ends_nothing_at_once() {
+        let signals = Signals::default();
+        // A second request would end this process.
+        for _ in 0..2 {
+            signals.take(EndSignal::HangUp);
+        }
+        assert_eq!(signals.came(), Some(Exit::Stopped(EndSignal::HangUp)));
     }
 }

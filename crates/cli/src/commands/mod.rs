@@ -30,7 +30,7 @@ pub(crate) mod tune;
 pub(crate) mod watch;
 
 use crate::args::{JsonForm, Style};
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, clean, say};
 use diskfacts_host::stdout_was_closed;
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
@@ -51,10 +51,23 @@ pub(crate) fn print_on(text: &str) -> Result<Option<()>, Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(Some(())),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+        // A terminal that was closed; of a file it is an error of the disk.
+        Err(error) if is_of_terminal(&error) => Ok(None),
         Err(error) => Err(Failure::failed(format!(
             "writing to standard output failed: {error}"
         ))),
     }
+}
+
+/// Whether standard output is a terminal that is gone. It is none any more by its settings, and a
+/// character device still.
+fn is_of_terminal(error: &std::io::Error) -> bool {
+    let kind = || rustix::fs::fstat(std::io::stdout());
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
+        && kind().is_ok_and(|seen| {
+            rustix::fs::FileType::from_raw_mode(seen.st_mode)
+                == rustix::fs::FileType::CharacterDevice
+        })
 }
 
 /// Refuses where standard output was closed by whoever started this: what is
@@ -72,7 +85,7 @@ pub(crate) fn stdout_is_there() -> Result<(), Failure> {
 /// The figures of a run in the style of another program; `None` for the style of
 /// this one.
 pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
-    match style {
+    let lines = match style {
         Style::Facts => None,
         Style::Classic => Some(classic::run(run)),
         Style::ClassicCsv => Some(classic::csv(run)),
@@ -95,7 +108,9 @@ pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
             }
             Some(read_ahead_report::trials(run))
         }
-    }
+    };
+    // Names come from outside, and these styles print them as they are.
+    lines.map(|text| clean(&text))
 }
 
 /// The document of a run.

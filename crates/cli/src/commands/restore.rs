@@ -2,7 +2,7 @@
 
 use super::{print, print_on};
 use crate::args::RestoreArgs;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure, clean, say};
 use crate::state::{self, whose};
 use diskfacts_host::Roots;
 use diskfacts_host::settings::{
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
             "Settings, control groups and trace buffers of runs of root: sudo diskfacts restore"
         );
     }
-    print(&said.text)?;
+    print(&clean(&said.text))?;
     for failed in &said.failed {
         say(&format!("diskfacts: not put back: {failed}"));
     }
@@ -258,7 +258,7 @@ impl Said {
         self.shown = !text.is_empty();
         let nothing_removed = "No journal was removed, since nobody has seen what it holds: type \
                                `diskfacts restore --forget` again where its output is read";
-        match print_on(&text) {
+        match print_on(&clean(&text)) {
             Ok(Some(())) => {}
             Ok(None) => {
                 return Err(Failure::failed(format!(

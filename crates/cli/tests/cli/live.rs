@@ -235,6 +235,21 @@ fn a_window_that_is_closed_ends_it_as_sighup_does() {
 }
 
 #[test]
+fn a_page_for_a_terminal_that_is_gone_fails_nothing() {
+    if is_ignored(Signal::HUP) {
+        return skip("SIGHUP is ignored here");
+    }
+    let case = case("300ms");
+    let line = in_case(&case, &format!("exec {MEASURE} 2> err"));
+    let mut pty = or_skip!(Pty::start(&case, &line, SIZE));
+    pty.wait_until("a trial", has_trials);
+    pty.close();
+    assert_eq!(pty.finish().code(), Some(129));
+    let said = std::fs::read_to_string(case.path("err")).expect("a file");
+    assert!(!said.contains("standard output failed"), "{said}");
+}
+
+#[test]
 fn a_panic_gives_the_terminal_back_before_it_is_told() {
     or_skip!(require_root());
     let bench = or_skip!(Bench::new());

@@ -61,7 +61,9 @@ fn two_hosts_whose_runs_have_one_id_are_two() {
         let [first, second] = [&one, second].map(|path| path.to_str().expect("a path"));
         case.run(["advise", first, second, "--weights", "seeks=1"])
     };
-    advise(&other).expect_code(0).expect_stdout("nvme-consumer");
+    advise(&other)
+        .expect_code(0)
+        .expect_stdout("2 options, told apart by host");
     advise(&one)
         .expect_code(2)
         .expect_stderr("nothing to choose between");
@@ -96,6 +98,30 @@ fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
                 .run()
                 .expect_code(2)
                 .expect_stderr(said);
+        }
+    }
+}
+
+#[test]
+fn names_of_others_do_not_move_the_cursor_in_any_style() {
+    let case = Case::new();
+    for (plan, styles) in [
+        ("hdparm", &["facts", "classic", "iostat", "readahead"][..]),
+        ("bonnie", &["classic", "classic-csv"]),
+    ] {
+        let plan = ["measure", "sim:ssd-sata", "--plan", plan, "--json"];
+        let measured = case.run(plan);
+        let mut run: Value = serde_json::from_str(&measured.expect_code(0).stdout).expect("JSON");
+        for (part, name) in [("target", "given"), ("machine", "host")] {
+            run[part][name] = "a\u{1b}]0;b\u{7}".into();
+        }
+        let file = case.text_file("hostile.json", &run.to_string());
+        let file = file.to_str().expect("a path");
+        for style in styles {
+            let shown = case.run(["show", file, "--style", style]);
+            shown.expect_code(0);
+            let is_clean = !shown.stdout.contains('\u{1b}');
+            assert!(is_clean, "{style}: {:?}", shown.stdout);
         }
     }
 }
