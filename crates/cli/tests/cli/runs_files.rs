@@ -3,6 +3,7 @@
 use crate::support::{Case, diskfacts, one_stage};
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -138,6 +139,38 @@ fn runs_go_through_a_pipe() {
     let printed = case.run(["runs", "export", "slow", "-o", "/dev/stdout"]);
     printed.expect_code(2).expect_stderr("exists already");
     assert!(file.exists());
+}
+
+#[test]
+fn whoever_sends_runs_slowly_holds_up_nobody_who_measures() {
+    let (_case, file) = exported();
+    let there = Case::new();
+    let mut import = Command::new(env!("CARGO_BIN_EXE_diskfacts"))
+        .args(["runs", "import", "-", "--store"])
+        .arg(there.store())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut sent = import.stdin.take().expect("a pipe");
+    // The first run is whole, and more may come.
+    sent.write_all(&fs::read(&file).expect("the file"))
+        .expect("it is taken");
+    // It has read all that was sent once nothing is in the pipe.
+    while rustix::io::ioctl_fionread(&sent).expect("a pipe") > 0 {}
+    let measured = there.run(["measure", "sim:ssd-sata", "--stage", "random-read-qd1"]);
+    measured.expect_code(0);
+    drop(sent);
+    assert!(import.wait().expect("its end").success());
+    assert_eq!(
+        there
+            .run(["runs", "--json"])
+            .expect_code(0)
+            .stdout
+            .matches("\"id\"")
+            .count(),
+        3
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::commands::print;
 use crate::exit::{Exit, Failure, OrFail, clean};
 use crate::session::conclude_document;
 use crate::{dfrun, storing};
+use diskfacts_record::StageFigures;
 use diskfacts_store::{Error, Intake, Parcel, Taken};
 use std::fmt::Write;
 use std::path::Path;
@@ -14,13 +15,25 @@ use std::path::Path;
 pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
     let files = args.files.iter().map(|path| open(path));
     let files: Vec<dfrun::Parcels> = files.collect::<Result<_, _>>()?;
+    // Reading them may take as long as whoever sends them likes, and nobody else writes to the
+    // store from when it takes in the first.
+    let parcels = files.into_iter().flatten().map(|parcel| {
+        let parcel = parcel?;
+        // Its figures by today's arithmetic; the rest of what follows is worked out when it is
+        // shown.
+        let mut explained = [parcel.run.clone()];
+        conclude_document(&mut explained);
+        let [explained] = explained;
+        Ok((parcel, explained.figures))
+    });
+    let parcels: Vec<(Parcel, Vec<StageFigures>)> = parcels.collect::<Result<_, Failure>>()?;
     let mut store = storing::open(common)?;
     let path = store.path().display().to_string();
     let intake = store.intake().or_failed()?;
     let mut lines = String::new();
     let mut counts = [0_usize; 2];
-    for parcel in files.into_iter().flatten() {
-        let (taken, line) = take(&intake, &parcel?)?;
+    for (parcel, figures) in &parcels {
+        let (taken, line) = take(&intake, parcel, figures)?;
         let is_known = matches!(taken, Taken::Known | Taken::KnownAs { .. });
         counts[usize::from(is_known)] += 1;
         // Writing to a String cannot fail.
@@ -61,11 +74,12 @@ fn open(path: &Path) -> Result<dfrun::Parcels, Failure> {
 }
 
 /// Takes a run in; what became of it is a line.
-fn take(intake: &Intake<'_>, parcel: &Parcel) -> Result<(Taken, String), Failure> {
-    // Its figures by today's arithmetic; the rest of what follows is worked out when it is shown.
-    let mut explained = [parcel.run.clone()];
-    conclude_document(&mut explained);
-    let taken = intake.take(parcel, &explained[0].figures);
+fn take(
+    intake: &Intake<'_>,
+    parcel: &Parcel,
+    figures: &[StageFigures],
+) -> Result<(Taken, String), Failure> {
+    let taken = intake.take(parcel, figures);
     let taken = match taken {
         Err(error @ Error::OtherRun { .. }) => return Err(error).or_wrong_call(),
         taken => taken.or_failed()?,
