@@ -42,6 +42,13 @@ pub(crate) fn write(
             let error = io::Error::from(error.kind());
             Failure::failed(format!("writing {shown} failed: {error}{hint}"))
         })?;
+    // Who may read what is replaced may read what replaces it, and nobody else.
+    if let Ok(before) = fs::metadata(output) {
+        file.as_file()
+            .set_permissions(before.permissions())
+            .with_context(|| format!("giving {shown} the permissions that it has failed"))
+            .or_failed()?;
+    }
     write(&mut file)?;
     let written = file.as_file();
     let bytes = written

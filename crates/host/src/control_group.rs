@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::parse::cgroup::{Membership, parse_cgroup};
 use crate::roots::Roots;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What a group is for.
@@ -204,14 +204,22 @@ impl Drop for ControlGroup {
     fn drop(&mut self) {
         // A group that cannot be left ends with the process, and one that cannot
         // be removed now is removed by the next one that is made.
-        let _ = put_into(&self.before);
+        // The one before may be gone: systemd removes a scope that is empty. Those above are not.
+        let _ = self
+            .before
+            .ancestors()
+            .find(|group| put_into(group).is_ok());
         let _ = fs::remove_dir(&self.group);
     }
 }
 
 /// Puts this process into a group.
 fn put_into(group: &Path) -> io::Result<()> {
-    fs::write(group.join("cgroup.procs"), std::process::id().to_string())
+    // Where there is none, none is made.
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .open(group.join("cgroup.procs"))?;
+    file.write_all(std::process::id().to_string().as_bytes())
 }
 
 #[cfg(test)]

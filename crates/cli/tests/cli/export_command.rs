@@ -133,8 +133,12 @@ fn a_file_is_there_whole_and_is_replaced_only_where_that_was_asked_for() {
     let mode = fs::metadata(&file).expect("the file").permissions().mode();
     assert_eq!(mode & 0o444, 0o444);
     call(&[]).expect_code(2).expect_stderr("exists already");
+    // What only its owner might read stays so.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is ours");
     call(&["--overwrite"]).expect_code(0);
     assert_eq!(fs::read_to_string(&file).expect("the file"), written);
+    let mode = fs::metadata(&file).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let left = fs::read_dir(file.parent().expect("a folder")).expect("it is read");
     let names = left.map(|entry| entry.expect("an entry").file_name());
     assert!(
