@@ -5,7 +5,6 @@ use diskfacts_testkit::{Finished, Missing, Program, or_skip, require_tool};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Debian's Open MPI: as root, on fewer processors than there are ranks, and bound to none.
 pub(crate) fn mpirun() -> Result<Program, Missing> {
@@ -300,10 +299,11 @@ fn what_speaks_against_it_on_one_host_is_said_by_the_root_for_all() {
 #[test]
 fn ctrl_c_on_one_host_ends_the_group() {
     let case = Case::new();
-    let plan = plan(&case, "plan.toml", "30s");
+    // Longer than anybody waits for a test: it ends because of the signal, or not.
+    let plan = plan(&case, "plan.toml", "1h");
     let measure = Ranks::new(&case, &plan)
         .with(&TOGETHER)
-        .with(&["--time", "90s"]);
+        .with(&["--time", "3h"]);
     let store = case.path("ranks.db");
     let script = "echo $$ > \"$0\"; exec \"$@\"";
     let pid = case.path("pid");
@@ -316,16 +316,9 @@ fn ctrl_c_on_one_host_ends_the_group() {
     let running = both.args(&measure.words).start();
     running.wait_until("both runs have begun", || runs(&case).len() == 2);
     send(Signal::INT, &pid);
-    let sent = Instant::now();
     let finished = running.finish();
     assert_ne!(finished.code(), Some(0), "{finished}");
     finished.expect_stderr("stopped by Ctrl-C");
-    // Trials last 30 s.
-    let took = sent.elapsed();
-    assert!(
-        took < Duration::from_secs(15),
-        "at once: {took:?} {finished}"
-    );
     for run in runs(&case) {
         assert_ne!(run["status"], "complete", "{finished}");
         assert_ne!(

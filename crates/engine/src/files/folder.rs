@@ -204,13 +204,13 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
 
 fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
     let sweep = |parent: &OwnedFd, name: &CStr| {
-        if whose.includes(marked(name).flatten()) {
+        if whose.includes(ours(name).and_then(|ours| ours.mark)) {
             sweep(parent, name)
         } else {
             Ok(Swept::NotOurs(Whose::MAY_BE_ANOTHERS))
         }
     };
-    Leftovers::sweep(parent, |name| marked(name).is_some(), sweep)
+    Leftovers::sweep(parent, |name| ours(name).is_some(), sweep)
 }
 
 fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
@@ -271,18 +271,26 @@ fn drawn_name(tries: u32, mark: Option<Mark>) -> CString {
     CString::new(format!("{PREFIX}{drawn:016x}{mark}")).expect("no zero is in it")
 }
 
-/// What the name of a folder of ours says of its maker; `None` where it is no such name.
-fn marked(name: &CStr) -> Option<Option<Mark>> {
+/// What the name of a folder of ours says.
+#[derive(Debug, PartialEq, Eq)]
+struct Ours {
+    mark: Option<Mark>,
+}
+
+/// What this name says; `None` where it is none of ours.
+fn ours(name: &CStr) -> Option<Ours> {
     let digits = name.to_str().ok()?.strip_prefix(PREFIX)?;
     let is_number = |digits: &str| {
         let mut bytes = digits.bytes();
         digits.len() == 16 && bytes.all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
     };
     match digits.split_once('-') {
-        None => is_number(digits).then_some(None),
+        None => is_number(digits).then_some(Ours { mark: None }),
         Some((drawn, mark)) => {
             let is_ours = is_number(drawn) && is_number(mark);
-            is_ours.then(|| u64::from_str_radix(mark, 16).ok())
+            is_ours.then(|| Ours {
+                mark: u64::from_str_radix(mark, 16).ok(),
+            })
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A free lock says that nobody on this machine has a file. Locks of other machines are seen on few
 //! network filesystems: not on NFS with `nolock` or `local_lock`, Lustre with `localflock`, or
-//! BeeGFS as it is set up. So on a filesystem that may be another machine's too, only what has the
+//! `BeeGFS` as it is set up. So on a filesystem that may be another machine's too, only what has the
 //! [mark](mark_in) of this boot and this mount in its name is swept.
 
 use diskfacts_plan::sha256;

@@ -1,7 +1,7 @@
 //! What a target lies on, by a name that other hosts have for it, too.
 
+use core::net::IpAddr;
 use diskfacts_record::{BlockDevice, Stack};
-use std::net::IpAddr;
 
 /// A filesystem or device as a host knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,7 +90,7 @@ fn a_host_that_never_says_who_it_is_is_named_and_the_others_do_not_hang() {
     // Ending MPI would wait for the missing one for ever, on whichever host.
     for rank in (0..20).filter(|rank| *rank != 5) {
         let lost = group.simulation.member(rank).lost();
-        let whys: Vec<&str> = lost.iter().map(|(_, why)| *why).collect();
+        let whys: Vec<&str> = lost.iter().map(|(_, _, why)| *why).collect();
         assert_eq!(whys, ["it did not say who it is"], "rank {rank}");
     }
 }

@@ -322,7 +322,7 @@ fn a_host_whose_disk_hangs_is_named_and_lost_and_the_others_go_on() {
         assert_eq!(stopped.endings[0], Some(Ending::Over));
         let counted = group.judged().iter().filter(|one| one.void.is_none());
         assert_eq!(counted.count(), 2);
-        for (host, why) in group.simulation.member(0).lost() {
+        for (_, host, why) in group.simulation.member(0).lost() {
             assert!(
                 why.contains("20 s after it ought to") || why == "interrupted",
                 "{host}: {why}"
