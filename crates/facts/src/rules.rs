@@ -57,7 +57,8 @@ mod whole_revolutions;
 mod write_choice;
 mod zones;
 
-use crate::stage_facts::StageFacts;
+use crate::stage_facts::{Need, StageFacts};
+use rule::Check;
 pub use rule::Rule;
 pub(crate) use rule::{Part, Shared};
 
@@ -70,11 +71,13 @@ pub fn all() -> &'static [Rule] {
 /// Whether what a rule finds is seen of this stage under these settings; of a rule that looks at the
 /// run as a whole nothing tells stages apart.
 pub(crate) fn sees(rule: &str, facts: &StageFacts<'_>) -> bool {
-    if rule == other_io::RULE.name {
-        return other_io::sees(facts);
-    }
     let rule = all().iter().find(|one| one.name == rule);
-    rule.is_some_and(|rule| rule.sees(facts))
+    rule.is_some_and(|rule| match rule.check {
+        Check::Stages(all) => {
+            Need::are_met(rule.needs, facts) && all.iter().any(|one| one.0(facts).is_some())
+        }
+        _ => rule.name != other_io::RULE.name || other_io::sees(facts),
+    })
 }
 
 const RULES: &[Rule] = &[

@@ -88,11 +88,8 @@ pub(super) fn apply(candidates: &mut Vec<(&Limiter, Candidate)>) {
     for (said, unless, least) in TABLE {
         let excludes = |(limiter, candidate): &(&Limiter, Candidate)| {
             let kind = &candidate.kind;
-            let is_enough = match kind.share {
-                Some(share) => share >= least,
-                None => kind.standing != Standing::Beside,
-            };
-            is_in(unless, limiter.name) && is_enough
+            let may_be = kind.standing != Standing::Beside;
+            is_in(unless, limiter.name) && kind.share.map_or(may_be, |share| share >= least)
         };
         if candidates.iter().any(excludes) {
             candidates.retain(|(limiter, _)| limiter.name != said);

@@ -5,7 +5,7 @@ use super::shown::StageCheck;
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::explanations::{ABOUT, REFUTED_BY, REMEDY, Words};
-use crate::stage_facts::{Need, StageFacts};
+use crate::stage_facts::Need;
 use diskfacts_record::{Confidence, Finding, Severity};
 
 /// One rule.
@@ -108,18 +108,6 @@ impl Rule {
         found
             .map(|found| (self.finding(found), Vec::new()))
             .collect()
-    }
-
-    /// Whether one of its checks is of single stages, and shows something of this one; of others
-    /// nothing tells stages apart.
-    pub(crate) fn sees(&self, facts: &StageFacts<'_>) -> bool {
-        let Check::Stages(checks) = self.check else {
-            return true;
-        };
-        Need::are_met(self.needs, facts)
-            && checks
-                .iter()
-                .any(|StageCheck(check, _)| check(facts).is_some())
     }
 
     /// A claim of this rule, as grave and as sure as its row says.

@@ -65,47 +65,30 @@ fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 
 /// Who stalled them, of several that differ with their names, and what to do about it.
 fn by_whom(run: &Run, each: &[(&StageFacts<'_>, StageStalls<'_>)]) -> (String, String) {
-    let kinds = [Held::Stopped, Held::Before, Held::There].map(|kind| {
+    let (mut who, mut remedies) = (Vec::new(), Vec::new());
+    for kind in [Held::Stopped, Held::Before, Held::There] {
         let of_kind = each.iter().filter(|(facts, of)| of.held(facts) == kind);
-        let labels = of_kind.map(|(facts, _)| facts.stage.label());
-        (kind, labels.collect::<Vec<_>>())
-    });
-    let some = || kinds.iter().filter(|(_, labels)| !labels.is_empty());
-    let is_one = some().count() == 1;
-    let who = some().map(|(kind, labels)| {
-        let who = match kind {
-            Held::Stopped => "diskfacts was stopped, or the whole machine was",
-            Held::Before => {
-                "operations were held in front of the device, blocked in the kernel or without a \
-                 processor"
-            }
-            Held::There => "the device, its link or the host stalled",
-        };
-        if is_one {
-            who.to_owned()
-        } else {
-            format!("{who} ({})", list(labels.iter().cloned()))
+        let labels: Vec<String> = of_kind.map(|(facts, _)| facts.stage.label()).collect();
+        if labels.len() == each.len() {
+            return (kind.by().to_owned(), remedy(run, kind));
+        } else if !labels.is_empty() {
+            who.push(format!("{} ({})", kind.by(), list(labels)));
+            remedies.push(remedy(run, kind));
         }
-    });
-    let remedies = some().map(|(kind, _)| match kind {
-        Held::Before => "What limits the stage says by what or whom, and what to do.".to_owned(),
-        Held::Stopped => remedy(run, true),
-        Held::There => remedy(run, false),
-    });
-    let [who, remedies] = [
-        who.collect::<Vec<_>>().join("; "),
-        remedies.collect::<Vec<_>>().join(" "),
-    ];
-    (who, remedies)
+    }
+    (who.join("; "), remedies.join(" "))
 }
 
-fn remedy(run: &Run, is_own: bool) -> String {
+fn remedy(run: &Run, held: Held) -> String {
     let again = measure_longer(run, 2);
-    if is_own {
+    if held == Held::Stopped {
         return format!(
             "Look for what stops it: `kill -STOP`, a debugger, a freezer of control groups, a \
              hypervisor that pauses this machine; then type `{again}`."
         );
+    }
+    if held == Held::Before {
+        return "What limits the stage says by what or whom, and what to do.".to_owned();
     }
     match planted(run, "[faults.stall] or [faults.stuck]") {
         Some(planted) => format!(

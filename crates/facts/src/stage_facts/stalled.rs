@@ -76,6 +76,20 @@ pub(crate) enum Held {
     There,
 }
 
+impl Held {
+    /// Who held them, in words.
+    pub(crate) fn by(self) -> &'static str {
+        match self {
+            Self::Stopped => "diskfacts was stopped, or the whole machine was",
+            Self::Before => {
+                "operations were held in front of the device, blocked in the kernel or without a \
+                 processor"
+            }
+            Self::There => "the device, its link or the host stalled",
+        }
+    }
+}
+
 impl StageStalls<'_> {
     /// What the stage waited for in its stalls: what makes up half of their time.
     pub(crate) fn held(&self, facts: &StageFacts<'_>) -> Held {
