@@ -205,3 +205,17 @@ fn a_healthy_run_has_no_cap() {
         assert!(!found.contains(&"credit-throttle".to_owned()), "{found:?}");
     }
 }
+
+#[test]
+fn one_after_the_other_on_a_busy_machine_is_no_throttle_and_two_side_by_side_are() {
+    let stage = "random-read-qd32";
+    // One completes each 2 ms, and the first of all took so long, the way back with it.
+    let is_throttle = |first_ns: u64| {
+        let mut run = with(stage, &[10; 50], &[(first_ns, 1), (64_000_000, 499)]);
+        run.trials.retain(|trial| trial.stage == stage);
+        names(&run, stage).contains(&"credit-throttle".to_owned())
+    };
+    assert!(!is_throttle(2_100_000));
+    assert!(!is_throttle(2_600_000));
+    assert!(is_throttle(4_000_000));
+}

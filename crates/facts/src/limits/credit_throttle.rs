@@ -19,9 +19,10 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 /// A figure that is so much above the base holds a part of the burst.
 const OF_BURST: f64 = 1.01;
-/// Operations in service, by throughput and the shortest latency, up to which they are one after
-/// the other: the next is asked for while the one before is on its way back.
-const ONE_BY_ONE: f64 = 1.15;
+/// Operations in service, by throughput and the shortest latency, up to which they may be one after
+/// the other: the next is asked for while the one before is on its way back, which takes half as
+/// long as a millisecond of the device on a busy machine. Two side by side are two.
+const ONE_BY_ONE: f64 = 1.5;
 /// What a limit lets pass more with more in flight: the operations in flight when a trial
 /// ends count in it, and a burst comes on top.
 const NO_MORE: f64 = 1.1;
