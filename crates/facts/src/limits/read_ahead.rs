@@ -8,6 +8,7 @@
 
 use super::prelude::*;
 use super::queue::set;
+use crate::processor_wait::{ProcessorWait, WAIT};
 use crate::stage_facts::processor;
 use crate::stage_facts::read_ahead_window::Window;
 use crate::stage_facts::reference::{best_sequential_read, small_read_ns};
@@ -136,7 +137,9 @@ fn gain(
             percent(share)
         );
         let fixed_ns = small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns));
-        return Some((share, Likely, line, Some((most, fixed_ns))));
+        // Requests are late, too, where who asks for the next has no processor.
+        let waits = ProcessorWait::of(facts.stage).is_some_and(|wait| wait.share >= WAIT);
+        return Some((share, likely_if(!waits), line, Some((most, fixed_ns))));
     }
     if facts.rotates() != Some(false) {
         unless(latency_ns < REVOLUTION_NS || window.bytes > DEFAULT_BYTES)?;

@@ -116,6 +116,7 @@ fn reads_ahead_in(size_bytes: u64, cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
     each(&mut run, "buffered-read", |t| {
         t.throughput_bytes_per_s = 1e9;
         t.iops = 1e9 / t.workload.block_size as f64;
+        t.ops = (t.iops * t.seconds) as u64;
         t.cpu.user_ns_per_io = Some(0.0);
         t.cpu.system_ns_per_io = Some(cpu_ns);
         t.cpu.wait_ns_per_io = Some(wait_ns);
@@ -146,6 +147,15 @@ fn a_reader_that_copies_all_the_time_needs_no_larger_window() {
     );
     assert!(reads_ahead(130_000.0, 0.0).is_none());
     assert!(reads_ahead(80_000.0, 50_000.0).is_none());
+}
+
+/// On a machine whose processors others keep busy, where 39 % of a read's time was waiting for one,
+/// the window of 8 MiB was called too small.
+#[test]
+fn a_reader_that_waits_for_a_processor_may_need_no_larger_window() {
+    let confidence = |wait_ns| reads_ahead(20_000.0, wait_ns).map(|limit| limit.confidence);
+    assert_eq!(confidence(5_000.0), Some(Confidence::Likely));
+    assert_eq!(confidence(40_000.0), Some(Confidence::Possible));
 }
 
 /// Tried on a real kernel: a file of 8 MiB with a window of 8 MiB is read as fast with one of 16.
