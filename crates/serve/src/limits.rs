@@ -5,7 +5,7 @@ use std::time::Duration;
 /// What one side may take of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once; further ones wait until one of these ends.
+    /// Connections that are answered at once; further ones wait until one of these ends.
     pub connections: u32,
     /// Pages that are made at once; each may take a processor.
     pub pages: usize,

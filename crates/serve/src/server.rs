@@ -149,15 +149,18 @@ struct Serving {
 
 impl Serving {
     async fn accept(self: Arc<Self>, socket: TcpListener, slots: Arc<Semaphore>) {
-        // Nobody closes the semaphore.
-        while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
-            match socket.accept().await {
-                Ok((stream, _)) => {
-                    tokio::spawn(Arc::clone(&self).connection(stream, slot));
-                }
+        loop {
+            let Ok((stream, _)) = socket.accept().await else {
                 // One that was taken back, or too many open files: the next may do.
-                Err(_) => sleep(BREATH).await,
-            }
+                sleep(BREATH).await;
+                continue;
+            };
+            // A slot is taken after it, so that a socket nobody connects to holds none.
+            // Nobody closes the semaphore.
+            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+                return;
+            };
+            tokio::spawn(Arc::clone(&self).connection(stream, slot));
         }
     }
 
