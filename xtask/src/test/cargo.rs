@@ -24,6 +24,9 @@ const ENDURANCE: [&str; 5] = [
     "import_command::a_document_larger_than_memory",
 ];
 
+/// The test of the simulator that has to be long: all seeds with four other seeds of chance.
+const CHANCE: &str = "every_gate_holds_with_other_seeds_of_chance";
+
 /// The benchmarks, whose small modes run beside the tools that they are held against.
 const BENCH: &str = "diskfacts-bench";
 
@@ -64,7 +67,7 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         "--no-fail-fast",
         WHOLE,
     ];
-    let others = [PLANTED, HOSTS].into_iter().chain(ENDURANCE);
+    let others = [PLANTED, HOSTS, CHANCE].into_iter().chain(ENDURANCE);
     let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
     let log = SkipLog::new()?;
     let mut command = project.cargo(&[&all[..], &["--"], &skipped].concat());
@@ -96,27 +99,21 @@ pub(super) fn hosts(project: &Project) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// Runs the tests of the program that have to be long.
+/// Runs the tests that have to be long, of the program and of the simulator, and the benchmarks.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn endurance(project: &Project) -> Result<Outcome, String> {
-    let target = [
-        "test",
-        "--locked",
-        "--no-fail-fast",
-        WHOLE,
-        "--package",
-        "diskfacts",
-        "--test",
-        "cli",
-    ];
-    let mut command = project.cargo(&[&target[..], &["--"], &ENDURANCE].concat());
-    many_at_once(&mut command);
-    let long = read_tests(command)?;
-    let mut small = project.cargo(&["test", "--locked", "--no-fail-fast", "--package", BENCH]);
-    many_at_once(&mut small);
-    Ok(long.and(read_tests(small)?))
+    let program = [&["diskfacts", WHOLE, "--test", "cli", "--"][..], &ENDURANCE].concat();
+    let chance = ["diskfacts-disk", "--test", "seeds", "--", CHANCE];
+    let mut outcome = Outcome::default();
+    for target in [&program[..], &chance, &[BENCH]] {
+        let test = ["test", "--locked", "--no-fail-fast", "--package"];
+        let mut command = project.cargo(&[&test[..], target].concat());
+        many_at_once(&mut command);
+        outcome = outcome.and(read_tests(command)?);
+    }
+    Ok(outcome)
 }
 
 /// Fleets of each kind that are simulated: enough for the bounds that are held. The numbers of
