@@ -42,6 +42,7 @@ pub(crate) mod write_back;
 
 use crate::blocked::Looks;
 use crate::context::Context;
+use crate::processor_wait::{WAIT, waited};
 use crate::stages::{Stage, one_value};
 use crate::stalls::Stalls;
 pub(crate) use cache_burst::cache_burst;
@@ -270,6 +271,17 @@ impl<'a> StageFacts<'a> {
     /// Operations in service on average, by the rate and the shortest latency (utilisation law).
     pub(crate) fn in_service(&self) -> Option<f64> {
         Some(self.iops()? * self.shortest_ns()? / 1e9)
+    }
+
+    /// Whether what serves them is at work all the time on one after the other; `None` where that
+    /// is not known. Two side by side are two. The next is asked for while the one before is on its
+    /// way back, which takes longer where the threads wait for a processor: a quarter of a
+    /// millisecond behind a device of one, beside four busy loops on two processors.
+    pub(crate) fn is_served_one_by_one(&self) -> Option<bool> {
+        let late = waited(self.stage).is_some_and(|(_, share, _)| share >= WAIT);
+        let most = if late { 1.5 } else { 1.15 };
+        let in_service = self.in_service()?;
+        Some(in_service > cap::AT_WORK && in_service <= most)
     }
 
     /// Whether operations take equally long: nine of ten up to so many times what half of

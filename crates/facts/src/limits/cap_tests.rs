@@ -207,15 +207,21 @@ fn a_healthy_run_has_no_cap() {
 }
 
 #[test]
-fn one_after_the_other_on_a_busy_machine_is_no_throttle_and_two_side_by_side_are() {
+fn one_after_the_other_by_late_threads_is_no_throttle_and_two_side_by_side_are() {
     let stage = "random-read-qd32";
-    // One completes each 2 ms, and the first of all took so long, the way back with it.
-    let is_throttle = |first_ns: u64| {
+    // One completes each 2 ms, and the first of all took so long, the way back with it. The
+    // threads waited for a processor for a part of their time.
+    let is_throttle = |first_ns: u64, waited: f64| {
         let mut run = with(stage, &[10; 50], &[(first_ns, 1), (64_000_000, 499)]);
         run.trials.retain(|trial| trial.stage == stage);
+        each(&mut run, stage, |trial| {
+            trial.evidence.engine.threads = 1;
+            trial.cpu.wait_ns_per_io = Some(waited * 2_000_000.0);
+        });
         names(&run, stage).contains(&"credit-throttle".to_owned())
     };
-    assert!(!is_throttle(2_100_000));
-    assert!(!is_throttle(2_600_000));
-    assert!(is_throttle(4_000_000));
+    assert!(!is_throttle(2_100_000, 0.0));
+    assert!(!is_throttle(2_600_000, 0.25));
+    assert!(is_throttle(2_600_000, 0.1));
+    assert!(is_throttle(4_000_000, 0.25));
 }

@@ -19,10 +19,6 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 /// A figure that is so much above the base holds a part of the burst.
 const OF_BURST: f64 = 1.01;
-/// Operations in service, by throughput and the shortest latency, up to which they may be one after
-/// the other: the next is asked for while the one before is on its way back, which takes half as
-/// long as a millisecond of the device on a busy machine. Two side by side are two.
-const ONE_BY_ONE: f64 = 1.5;
 /// What a limit lets pass more with more in flight: the operations in flight when a trial
 /// ends count in it, and a burst comes on top.
 const NO_MORE: f64 = 1.1;
@@ -147,11 +143,11 @@ fn shared(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(!facts.is_flat() || facts.is_of_bytes() && !limited_elsewhere(facts))?;
     let (iops, latency_ns) = (facts.iops()?, facts.latency_ns()?);
-    let (shortest_ns, in_service) = (facts.shortest_ns()?, facts.in_service()?);
+    let shortest_ns = facts.shortest_ns()?;
     // A device that always takes equally long, one after the other, is as even, and at work: more
     // are side by side. What the kernel reads ahead is found in memory, and shows no time of the
     // device.
-    unless(facts.asks_direct() && in_service > AT_WORK && in_service <= ONE_BY_ONE)?;
+    unless(facts.asks_direct() && facts.is_served_one_by_one()?)?;
     // Where other work of the same kind is faster, nothing holds all of it.
     unless(!facts.is_of_bytes() && facts.others().any(|other| other.outruns(iops)))?;
     // What a queue lets through one by one keeps the pace of the device.

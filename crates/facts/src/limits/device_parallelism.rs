@@ -49,23 +49,26 @@ fn load(confidence: Confidence, claim: String) -> Candidate {
     Candidate::new(Standing::Load, 1.0, confidence, claim)
 }
 
+/// What those with more in flight do, held against those with fewer.
+fn filled(by: &str, fewer: &Rung, more: &Rung) -> String {
+    let (times, longer) = more.against(fewer);
+    format!(
+        "The device {by}: {} do {times} times as many, and each takes {longer} times as long.",
+        more.depth
+    )
+}
+
 /// Stages with more in flight do more, and less than a rate is worth that for.
 fn a_little_more(ladder: &Ladder) -> Candidate {
     let (own, best) = (&ladder.own, ladder.best());
     let by = if own.depth > 1.0 {
-        format!("these {} in flight", own.depth)
+        format!("is nearly saturated by these {} in flight", own.depth)
     } else {
-        "one at a time".into()
+        "is nearly saturated by one at a time".into()
     };
-    let (more, longer) = best.against(own);
-    let claim = format!(
-        "The device is nearly saturated by {by}: {} do {more} times as many, and each takes \
-         {longer} times as long.",
-        best.depth
-    );
     let lost = percent(1.0 - own.iops / best.iops);
     let rest = format!("; these {} lose {lost} of it.", own.depth);
-    load(Likely, claim)
+    load(Likely, filled(&by, own, best))
         .evidence([own.beside(best)])
         .remedy(measured(ladder, &rest))
 }
@@ -73,34 +76,25 @@ fn a_little_more(ladder: &Ladder) -> Candidate {
 /// A stage with fewer in flight does as much.
 fn fewer_are_as_fast(ladder: &Ladder) -> Candidate {
     let (own, fewer) = (&ladder.own, ladder.knee());
-    let slower = if ladder.best().iops >= MORE * own.iops {
-        "make it slower"
-    } else {
-        "do not make it faster"
-    };
-    let claim = format!(
-        "The device is saturated by {} in flight: more of them wait, and {slower}.",
-        fewer.depth
-    );
+    let by = format!("is saturated by {} in flight", fewer.depth);
     let [here, there] = [own.latency_ns, fewer.latency_ns].map(duration);
     let latencies = format!("The mean latency is {here} here and {there} there.");
     let rest = ". Beyond that only another device, or several of them, do more.";
-    load(Likely, claim)
+    load(Likely, filled(&by, fewer, own))
         .evidence([fewer.beside(own), latencies])
         .remedy(measured(ladder, rest))
 }
 
-/// A stage with more in flight does no more.
+/// A stage with more in flight does no more that is worth it.
 fn more_are_no_faster(ladder: &Ladder, more: &Rung) -> Candidate {
     let own = &ladder.own;
-    let at_once = if own.depth > 1.0 {
+    let by = if own.depth > 1.0 {
         format!("is saturated by these {} in flight", own.depth)
     } else {
         "does one at a time".into()
     };
-    let claim = format!("The device {at_once}: more of them wait, and do not make it faster.");
     let rest = ". Only another device, or several of them, do more.";
-    load(Likely, claim)
+    load(Likely, filled(&by, own, more))
         .evidence([own.beside(more)])
         .remedy(measured(ladder, rest))
 }

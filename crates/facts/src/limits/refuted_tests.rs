@@ -195,6 +195,28 @@ fn a_step_is_laid_to_nothing_while_others_wanted_the_processors() {
     assert!(beside.is_none(), "{beside:#?}");
 }
 
+/// Tried beside four busy loops: a few reads of 60 ms one at a time were called a device that
+/// stands still, as the wait for processors kept them from being called slow.
+#[test]
+fn silences_one_at_a_time_are_no_stall_while_others_wanted_the_processors() {
+    let stall = |waited_ns: u64| {
+        let mut run = testing::healthy();
+        let mut second = 15;
+        testing::each(&mut run, QD1, |trial| {
+            // At unequal distances.
+            let counts = &mut trial.evidence.intervals.operations;
+            second += 5;
+            counts[5..15].fill(0);
+            counts[second..second + 7].fill(0);
+            let pressure = trial.evidence.pressure.as_mut().expect("of this kernel");
+            pressure.cpu_some_ns = waited_ns;
+        });
+        said(&run, QD1, "stall")
+    };
+    assert!(stall(10_000_000).is_some());
+    assert_eq!(stall(900_000_000), None);
+}
+
 #[test]
 fn where_nobody_looked_at_the_processors_a_step_is_only_possible_and_our_own_waits_count() {
     let unseen = |waited_ns| {

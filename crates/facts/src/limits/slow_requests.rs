@@ -88,9 +88,11 @@ fn in_place(place: &SlowRequests<'_>, share: f64, sure: Confidence) -> Candidate
     )
 }
 
-/// Whether one at a time some take long, and the device is silent because of them.
-pub(super) fn are_silences(facts: &StageFacts<'_>) -> bool {
-    facts.outstanding() <= 1.0 && LIMITER.speaks_of(facts)
+/// Whether the device is silent for so long because one at a time some take long, or may be because
+/// who serves it had no processor.
+pub(super) fn are_silences(facts: &StageFacts<'_>, silent_s: f64) -> bool {
+    let of_others = || processor::not_of_others(facts, silent_s).is_none();
+    facts.outstanding() <= 1.0 && (LIMITER.speaks_of(facts) || of_others())
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Silences in other work too are the device's; those of one stage may be its place.
     let elsewhere = Gaps::elsewhere(facts, DETAIL / 2.0);
     let regular = gaps.regular_s();
-    unless(regular.is_none() && elsewhere == 0 && slow_requests::are_silences(facts))?;
+    let are_silences = || slow_requests::are_silences(facts, gaps.total_s);
+    unless(regular.is_none() && elsewhere == 0 && are_silences())?;
     let [all, total, longest] = [gaps.seconds, gaps.total_s, gaps.longest_s].map(seconds);
     let of_time = percent(share);
     let silences = count(gaps.number as u64, "silence");
