@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const HOSTS: usize = 10_000;
 /// The first of each so many hosts has a slow disk.
 const ONE_IN: usize = 100;
-/// Seconds that all of it may take, on two processors.
+/// Seconds by the clock from the first host to who is odd, on two processors that nobody else has.
 const SECONDS_MOST: f64 = 300.0;
 /// Memory that a process may have that has to do with all hosts, in 10^6 bytes.
 const MB_MOST: u64 = 1000;
@@ -114,14 +114,16 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
         stored as f64 / rows
     );
     let found = found(&said, hosts)?;
-    // Of processors: how long it takes where nobody else has them.
-    let seconds = steps.iter().map(|step| step.cpu_s).sum::<f64>() / 2.0;
+    // What a fleet does once; that a second adding finds nothing new, and a trend, come on top.
+    let path = [&steps[0], &steps[1], &steps[3]];
+    let seconds = path.iter().map(|step| step.seconds).sum::<f64>();
+    let cpu_s = path.iter().map(|step| step.cpu_s).sum::<f64>();
     let peak_mb = steps[1..].iter().map(|step| step.peak_mb).max();
     let peak_mb = peak_mb.unwrap_or(0);
     let met = seconds <= SECONDS_MOST && peak_mb <= MB_MOST && found >= 0.95;
     println!(
-        "  {} {seconds:.0} s of two processors of {SECONDS_MOST}, {peak_mb} MB of {MB_MOST}, {:.1} % of the \
-         slow disks suspected of 95",
+        "  {} {seconds:.0} s of {SECONDS_MOST} ({cpu_s:.0} s of processors), {peak_mb} MB of {MB_MOST}, \
+         {:.1} % of the slow disks suspected of 95",
         if met { "met:   " } else { "MISSED:" },
         found * 100.0
     );
@@ -163,8 +165,7 @@ fn disks(diskfacts: &Diskfacts, folder: &Path, hosts: usize) -> Result<()> {
     Ok(())
 }
 
-/// All hosts, twice as many at once as there are processors: they wait for their stores to be synced. Their
-/// files are in the folder `results`.
+/// All hosts; their files are in the folder `results`.
 fn measure(diskfacts: &Diskfacts, folder: &Path, hosts: usize) -> Result<u64> {
     const AS: &str = r#"printf %s "$0" > /proc/sys/kernel/hostname && exec "$@""#;
     let next = AtomicUsize::new(0);
@@ -214,7 +215,8 @@ fn measure(diskfacts: &Diskfacts, folder: &Path, hosts: usize) -> Result<u64> {
             }
         }
     };
-    // Each waits for its store to be on the disk, which all of them share here.
+    // Four times as many at once as there are processors: each waits for its store to be on the disk,
+    // which all of them share here.
     std::thread::scope(|scope| {
         for _ in 0..4 * std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);

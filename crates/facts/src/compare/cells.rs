@@ -19,7 +19,30 @@ pub(super) struct Cell<'a> {
     pub(super) runs: Vec<(&'a Run, Vec<&'a Trial>)>,
     /// Trials that are left out because operations failed in them, or none completed.
     pub(super) excluded: Vec<&'a Trial>,
-    sound: bool,
+    worth: Worth,
+}
+
+/// What the trials of a run's stage are worth; those of the runs that are worth most are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    /// Operations failed in them, or none was due: they have no figure.
+    Nothing,
+    /// Nothing was done in any of them, though it could have been: a rate of 0.
+    Idle,
+    /// Operations completed.
+    Sound,
+}
+
+impl Worth {
+    fn of(stage: &Stage<'_>) -> Self {
+        if stage.is_sound() {
+            Self::Sound
+        } else if stage.is_idle() && stage.workload().rate.is_none() {
+            Self::Idle
+        } else {
+            Self::Nothing
+        }
+    }
 }
 
 impl<'a> Cell<'a> {
@@ -33,10 +56,14 @@ impl<'a> Cell<'a> {
             .flat_map(|(_, trials)| trials.iter().copied())
     }
 
-    /// Whether its trials may be compared: operations failed in none of them. Where nothing was
-    /// done in any, that is a rate of 0.
+    /// Whether its trials may be compared: operations completed, or none did for want of speed.
     pub(super) fn is_sound(&self) -> bool {
-        self.sound
+        self.worth > Worth::Nothing
+    }
+
+    /// Whether operations failed in some trial.
+    pub(super) fn has_failed(&self) -> bool {
+        self.all_trials().any(|trial| trial.errors > 0)
     }
 
     /// All trials, those that are left out too.
@@ -47,17 +74,17 @@ impl<'a> Cell<'a> {
     /// Takes the trials that a run has of it.
     fn add(&mut self, run: &'a Run, stage: Stage<'a>) {
         self.excluded.extend(&stage.failed);
-        match (self.sound, stage.is_sound() || stage.is_idle()) {
-            (true, false) => self.excluded.extend(stage.trials),
-            (false, true) => {
-                let without = std::mem::take(&mut self.runs);
-                let failed = without.into_iter().flat_map(|(_, trials)| trials);
-                self.excluded.extend(failed);
-                self.sound = true;
-                self.runs.push((run, stage.trials));
-            }
-            (true, true) | (false, false) => self.runs.push((run, stage.trials)),
+        let worth = Worth::of(&stage);
+        if worth < self.worth {
+            self.excluded.extend(stage.trials);
+            return;
         }
+        if worth > self.worth {
+            let before = std::mem::take(&mut self.runs).into_iter();
+            self.excluded.extend(before.flat_map(|(_, trials)| trials));
+            self.worth = worth;
+        }
+        self.runs.push((run, stage.trials));
     }
 
     /// One of its trials: all were asked for the same.
@@ -171,7 +198,7 @@ fn cells<'a>(side: &Selection<'a>) -> Vec<Cell<'a>> {
                     settings,
                     runs: Vec::new(),
                     excluded: Vec::new(),
-                    sound: false,
+                    worth: Worth::Nothing,
                 });
             }
             cells[place].add(part.run, stage);

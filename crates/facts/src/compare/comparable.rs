@@ -52,7 +52,13 @@ fn by_failure(pair: &Pair<'_>) -> Option<String> {
         (None, Some(b)) => format!("each of {} in B", trials(b)),
         (None, None) => return None,
     };
-    Some(format!("no valid trial: operations failed in {each}"))
+    let has_failed = [&pair.a, &pair.b].iter().any(|cell| cell.has_failed());
+    let why = if has_failed {
+        "operations failed"
+    } else {
+        "no operation was due"
+    };
+    Some(format!("no valid trial: {why} in {each}"))
 }
 
 /// Who served the bytes of a stage.

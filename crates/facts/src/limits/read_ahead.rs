@@ -120,6 +120,9 @@ fn gain(
 ) -> Option<(f64, Confidence, String, Reachable)> {
     let (rate, latency_ns) = (facts.rate()?, window.latency_ns);
     let small = small_read_ns(facts);
+    // Requests are late, too, where who asks for the next has no processor.
+    let waits = ProcessorWait::of(facts.stage).is_some_and(|wait| wait.share >= WAIT);
+    let sure = likely_if(!waits);
     if let Some((label, better)) = best_sequential_read(facts) {
         // However large its window, the reader copies what it reads.
         let by_processor = processor::rate_without_device(facts);
@@ -137,9 +140,7 @@ fn gain(
             percent(share)
         );
         let fixed_ns = small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns));
-        // Requests are late, too, where who asks for the next has no processor.
-        let waits = ProcessorWait::of(facts.stage).is_some_and(|wait| wait.share >= WAIT);
-        return Some((share, likely_if(!waits), line, Some((most, fixed_ns))));
+        return Some((share, sure, line, Some((most, fixed_ns))));
     }
     if facts.rotates() != Some(false) {
         unless(latency_ns < REVOLUTION_NS || window.bytes > DEFAULT_BYTES)?;
@@ -157,7 +158,7 @@ fn gain(
             duration(ns),
             percent(share)
         );
-        return Some((share, Likely, line, None));
+        return Some((share, sure, line, None));
     }
     unless(window.bytes >= DEFAULT_BYTES)?;
     let default = show_size(DEFAULT_BYTES);

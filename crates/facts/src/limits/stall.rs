@@ -5,6 +5,7 @@ use super::prelude::*;
 use super::slow_requests;
 use crate::stage_facts::gaps::Gaps;
 use crate::stage_facts::io_limit;
+use crate::stage_facts::stalled::{Held, StageStalls};
 use crate::stage_facts::write_back::DirtyWaiting;
 use crate::stalls::Stalls;
 
@@ -39,6 +40,8 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(gaps.number == 0 || (gaps.number < 2 && !long) || share < DETAIL)?;
     // What pays out a budget, or holds back until a timer, leaves the device idle between.
     unless(cap(facts).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
+    // What held operations in front of the device is what `stalled` names.
+    unless(StageStalls::of(facts).is_some_and(|of| of.held(facts) != Held::There))?;
     // Silences in other work too are the device's; those of one stage may be its place.
     let elsewhere = Gaps::elsewhere(facts, DETAIL / 2.0);
     let regular = gaps.regular_s();
