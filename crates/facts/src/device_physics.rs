@@ -121,6 +121,39 @@ mod tests {
         }
     }
 
+    /// Once around in each trial, by a quarter, as the disk of a shared host does.
+    #[test]
+    fn a_rate_that_wanders_is_no_heat() {
+        let wanders = |mut run: Run| {
+            for trial in &mut run.trials {
+                let counts = &mut trial.evidence.intervals.operations;
+                let number = counts.len() as f64;
+                for (place, count) in counts.iter_mut().enumerate() {
+                    let turn = (place as f64 / number * std::f64::consts::TAU).sin();
+                    *count = (*count as f64 * (1.0 + 0.25 * turn)) as u64;
+                }
+            }
+            run
+        };
+        let mut volume = flash();
+        let disk = volume.stack.devices.last_mut().expect("a disk");
+        disk.virtual_by = Some("its model is QEMU HARDDISK".into());
+        volume.machine.virtualization = Some("kvm".into());
+        for run in [
+            wanders(flash()),
+            wanders(volume),
+            wanders(testing::healthy()),
+        ] {
+            for limits in crate::limits(&run) {
+                let hot = limits
+                    .limits
+                    .iter()
+                    .find(|one| one.limiter == "thermal-throttle");
+                assert!(hot.is_none(), "{}: {hot:#?}", limits.stage);
+            }
+        }
+    }
+
     #[test]
     fn disks_that_idle_for_most_of_the_time_limit_nothing() {
         let mut run = flash();

@@ -246,6 +246,28 @@ fn a_filesystem_made_anew_and_a_device_of_another_size_are_other_options() {
 }
 
 #[test]
+fn devices_are_told_apart_by_whatever_names_them() {
+    let of = |name: fn(&mut diskfacts_record::BlockDevice, &str), text: &str| {
+        let mut run = testing::healthy();
+        run.target.given = ".".into();
+        for device in &mut run.stack.devices {
+            (device.serial, device.wwid, device.backing_file) = (None, None, None);
+            name(device, text);
+        }
+        run
+    };
+    let names: [fn(&mut diskfacts_record::BlockDevice, &str); 3] = [
+        |device, text| device.wwid = Some(text.into()),
+        |device, text| device.backing_file = Some(text.into()),
+        |device, text| device.name = text.into(),
+    ];
+    for name in names {
+        let runs = [of(name, "a"), of(name, "b"), of(name, "a")];
+        assert_eq!(order(&by(&runs, "seq-read=1")).len(), 2);
+    }
+}
+
+#[test]
 fn the_same_workload_only_is_compared() {
     let one = testing::healthy();
     let mut other = testing::healthy();

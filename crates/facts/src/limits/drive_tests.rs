@@ -179,6 +179,16 @@ fn a_write_that_waits_for_the_medium_shows_no_rate_of_it() {
     let limit = said(&known, STREAM, write_cache_off::LIMITER.name).expect("half of the time");
     let share = limit.share.expect("it is worked out");
     assert!((0.5..0.55).contains(&share), "{limit:#?}");
+    // Of 256 KiB a revolution is most of the time, and their rate is none of the platter.
+    waits(&mut known, STREAM, 256 << 10, 10_000_000);
+    each(&mut known, STREAM, |trial| {
+        trial.workload.sync = diskfacts_plan::SyncMode::None;
+        trial.workload.cache = diskfacts_plan::CacheMode::Direct;
+        trial.evidence.engine.direct = true;
+    });
+    assert!(said(&known, STREAM, media_rate::LIMITER.name).is_none());
+    let limit = said(&known, STREAM, write_cache_off::LIMITER.name).expect("most of the time");
+    assert!(limit.share.is_some_and(|share| share > 0.7), "{limit:#?}");
 }
 
 #[test]

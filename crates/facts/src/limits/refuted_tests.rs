@@ -105,11 +105,6 @@ fn reads_ahead(cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
 
 /// The same of a target of so many bytes, with a window of 1 MiB.
 fn reads_ahead_in(size_bytes: u64, cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
-    let run = read_ahead_of(size_bytes, cpu_ns, wait_ns);
-    said(&run, "buffered-read", read_ahead::LIMITER.name)
-}
-
-fn read_ahead_of(size_bytes: u64, cpu_ns: f64, wait_ns: f64) -> Run {
     let mut run = testing::healthy();
     run.target.size_bytes = size_bytes;
     for device in &mut run.stack.devices {
@@ -131,7 +126,7 @@ fn read_ahead_of(size_bytes: u64, cpu_ns: f64, wait_ns: f64) -> Run {
             (device.read_ms, device.busy_ms) = (ms, ms);
         }
     });
-    run
+    said(&run, "buffered-read", read_ahead::LIMITER.name)
 }
 
 #[test]
@@ -161,21 +156,6 @@ fn a_reader_that_waits_for_a_processor_may_need_no_larger_window() {
     let confidence = |wait_ns| reads_ahead(20_000.0, wait_ns).map(|limit| limit.confidence);
     assert_eq!(confidence(5_000.0), Some(Confidence::Likely));
     assert_eq!(confidence(40_000.0), Some(Confidence::Possible));
-    // Where no stage shows the rate that is possible, and a small read the time of a request.
-    let confidence = |wait_ns| {
-        let mut run = read_ahead_of(testing::SIZE, 20_000.0, wait_ns);
-        run.trials.retain(|t| t.stage != "sequential-read");
-        let limit = said(&run, "buffered-read", read_ahead::LIMITER.name);
-        limit.map(|limit| (limit.confidence, limit.evidence.join(" ")))
-    };
-    for (wait_ns, sure) in [
-        (5_000.0, Confidence::Likely),
-        (60_000.0, Confidence::Possible),
-    ] {
-        let (confidence, evidence) = confidence(wait_ns).expect("too small");
-        assert_eq!(confidence, sure, "{evidence}");
-        assert!(evidence.contains("A small read takes"), "{evidence}");
-    }
 }
 
 /// Tried on a real kernel: a file of 8 MiB with a window of 8 MiB is read as fast with one of 16.
