@@ -23,6 +23,19 @@ pub(crate) struct Parcels {
 /// # Errors
 /// Where it cannot be read, or is ours and its first run is not as it should be.
 pub(crate) fn open(path: &Path) -> Result<Option<Parcels>, Failure> {
+    open_within(path, 0, u64::MAX)
+}
+
+/// As [`open`], for who keeps the runs of several files in memory: with the `came` bytes of those
+/// before they are `bytes_max` at most, unpacked.
+///
+/// # Errors
+/// As of [`open`]; and where the first run is too much.
+pub(crate) fn open_within(
+    path: &Path,
+    came: u64,
+    bytes_max: u64,
+) -> Result<Option<Parcels>, Failure> {
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {
@@ -36,6 +49,8 @@ pub(crate) fn open(path: &Path) -> Result<Option<Parcels>, Failure> {
         _ => path.display().to_string(),
     };
     let mut rest = Reader::new(input);
+    rest.limit(bytes_max);
+    rest.came_before(came);
     match rest.next() {
         None | Some(Err(Error::NotOurs)) => Ok(None),
         Some(Err(Error::Io(error))) if error.kind() == ErrorKind::IsADirectory => Ok(None),
@@ -56,6 +71,11 @@ impl Parcels {
     pub(crate) fn runs(mut self) -> Result<Vec<Run>, Failure> {
         self.rest.limit(RUNS_BYTES_MAX);
         self.map(|parcel| Ok(parcel?.run)).collect()
+    }
+
+    /// Bytes of the runs that came, unpacked, with those of the files before.
+    pub(crate) fn came(&self) -> u64 {
+        self.rest.came()
     }
 }
 

@@ -72,7 +72,7 @@ impl Outbox {
             let mut out = BufWriter::new(file);
             let written = dfrun::write(&mut out, &kept, (1, 1));
             written
-                .and_then(|()| out.flush().map_err(dfrun::Error::Io))
+                .and_then(|_| out.flush().map_err(dfrun::Error::Io))
                 .map_err(|error| Failure::failed(format!("writing {shown} failed: {error}")))
         })?;
         Ok(path)

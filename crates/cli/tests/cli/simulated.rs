@@ -115,7 +115,19 @@ fn the_figures_are_those_of_every_machine() {
 #[test]
 fn a_survey_of_a_simulated_disk_says_that_it_is_one() {
     let case = Case::new();
-    case.run(["measure", "sim:hdd-7200-1tb", "--trials", "1", "--explain"])
+    let explained = case.run(["measure", "sim:hdd-7200-1tb", "--trials", "1", "--explain"]);
+    // Whatever machine works it out, the disk is in none.
+    assert!(
+        !explained.stdout.contains("Machine "),
+        "{}",
+        explained.stdout
+    );
+    let page = case.path("page.html");
+    let written = case.diskfacts(["report", "last", "-o"]).arg(&page).run();
+    written.expect_code(0);
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.contains("<dt>Engine</dt>") && !page.contains("<dt>Machine</dt>"));
+    explained
         .expect_code(0)
         .expect_stdout("hdd-7200-1tb, a simulated disk of 931.3 GiB, in virtual time")
         .expect_stdout("7200 rpm desktop disk")

@@ -80,7 +80,10 @@ pub(crate) fn rows(run: &Run) -> Vec<(&'static str, Vec<String>)> {
     }
     row("Disk", leaves(run));
     if run.target.kind != TargetKind::Imported {
-        row("Machine", vec![machine(run)]);
+        // A simulated disk is worked out, the same on every machine.
+        if run.target.kind != TargetKind::Simulated {
+            row("Machine", vec![machine(run)]);
+        }
         row("Plan", vec![plan(run)]);
         row("Engine", engine(run).into_iter().collect());
     }

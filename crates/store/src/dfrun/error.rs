@@ -83,7 +83,8 @@ impl fmt::Display for Error {
             Self::TooMany { bytes_max } => write!(
                 f,
                 "its runs have more than {} MiB together, unpacked, which is more than is taken \
-                 into memory at once; `diskfacts runs import` stores them one after the other",
+                 into memory at once; take fewer runs at a time, as `diskfacts runs export` \
+                 writes them",
                 bytes_max >> 20
             ),
             Self::Io(error) => write!(f, "{error}"),

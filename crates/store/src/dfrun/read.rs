@@ -52,6 +52,17 @@ impl<R: BufRead> Reader<R> {
         self.bytes_max = bytes_max;
     }
 
+    /// Counts also so many bytes, unpacked, that came of other files, for who keeps the runs of
+    /// several files under one limit.
+    pub fn came_before(&mut self, bytes: u64) {
+        self.came = self.came.saturating_add(bytes);
+    }
+
+    /// Bytes of all runs that came, unpacked, with those of other files.
+    pub fn came(&self) -> u64 {
+        self.came
+    }
+
     fn run(&mut self) -> Result<Option<Parcel>, Error> {
         let begins = self.input.fill_buf().map_err(Error::Io)?;
         if begins.is_empty() {

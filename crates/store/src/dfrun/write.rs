@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 use std::io::Write;
 
 /// Writes a run, the `number`-th, from 1, of as many as the file has. A file is the runs one
-/// behind the other.
+/// behind the other. Returns its bytes, unpacked.
 ///
 /// # Errors
 /// [`Error::TooLarge`] of a run that no [`Reader`](super::Reader) would take;
 /// [`Error::Damaged`] where what is stored of it is no JSON; [`Error::Io`] from `out`.
-pub fn write(out: impl Write, kept: &Kept, (number, of): (u32, u32)) -> Result<(), Error> {
+pub fn write(out: impl Write, kept: &Kept, (number, of): (u32, u32)) -> Result<u64, Error> {
     let head = Head {
         dfrun: VERSION,
         id: kept.id.clone(),
@@ -40,7 +40,8 @@ pub fn write(out: impl Write, kept: &Kept, (number, of): (u32, u32)) -> Result<(
         let what = format!("trial {number}");
         lines.line(&line_of(trial, &what)?, TRIAL_BYTES_MAX, &what)?;
     }
-    lines.packed.finish().map(drop).map_err(Error::Io)
+    lines.packed.finish().map_err(Error::Io)?;
+    Ok(lines.bytes)
 }
 
 /// Lines that are packed, and how much there is of them.

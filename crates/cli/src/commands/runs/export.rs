@@ -10,7 +10,7 @@ use crate::signals::Signals;
 use crate::storing;
 use diskfacts_plan::units::show_size;
 use diskfacts_store::Store;
-use diskfacts_store::dfrun::{self, Error};
+use diskfacts_store::dfrun::{self, Error, RUNS_BYTES_MAX};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 pub(super) fn run(args: &RunsExportArgs, common: &Common) -> Result<Exit, Failure> {
@@ -77,6 +77,7 @@ fn write(
 ) -> Result<(), Failure> {
     let of = u32::try_from(ids.len()).or_failed()?;
     let mut out = BufWriter::new(out);
+    let mut bytes = 0_u64;
     for (number, id) in (1..).zip(ids) {
         if let Some(exit) = signals.came() {
             let why = anyhow::anyhow!("stopped; nothing is left of {shown}");
@@ -84,13 +85,21 @@ fn write(
         }
         let kept = store.kept(id).or_wrong_call()?;
         match dfrun::write(&mut out, &kept, (number, of)) {
-            Ok(()) => {}
+            Ok(of_it) => bytes += of_it,
             Err(Error::Io(error)) => return told(&error, shown),
             Err(error) => {
                 return Err(Failure::wrong_call(format!(
                     "the run {id} cannot be exported: {error}"
                 )));
             }
+        }
+        // What `runs import` would not take is not written.
+        if bytes > RUNS_BYTES_MAX {
+            return Err(Failure::wrong_call(format!(
+                "these runs have more than {} MiB together, unpacked, which is more than `runs \
+                 import` takes at once; export them to several files",
+                RUNS_BYTES_MAX >> 20
+            )));
         }
     }
     out.flush().or_else(|error| told(&error, shown))

@@ -6,27 +6,17 @@ use crate::exit::{Exit, Failure, OrFail, clean};
 use crate::session::conclude_document;
 use crate::{dfrun, storing};
 use diskfacts_record::StageFigures;
+use diskfacts_store::dfrun::RUNS_BYTES_MAX;
 use diskfacts_store::{Error, Intake, Parcel, Taken};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Takes in all runs of all files or none; nothing is stored, and no store made, where the
 /// first cannot be read.
 pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
-    let files = args.files.iter().map(|path| open(path));
-    let files: Vec<dfrun::Parcels> = files.collect::<Result<_, _>>()?;
     // Reading them may take as long as whoever sends them likes, and nobody else writes to the
     // store from when it takes in the first.
-    let parcels = files.into_iter().flatten().map(|parcel| {
-        let parcel = parcel?;
-        // Its figures by today's arithmetic; the rest of what follows is worked out when it is
-        // shown.
-        let mut explained = [parcel.run.clone()];
-        conclude_document(&mut explained);
-        let [explained] = explained;
-        Ok((parcel, explained.figures))
-    });
-    let parcels: Vec<(Parcel, Vec<StageFigures>)> = parcels.collect::<Result<_, Failure>>()?;
+    let parcels = read(&args.files, RUNS_BYTES_MAX)?;
     let mut store = storing::open(common)?;
     let path = store.path().display().to_string();
     let intake = store.intake().or_failed()?;
@@ -50,9 +40,32 @@ pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn open(path: &Path) -> Result<dfrun::Parcels, Failure> {
+/// All runs of all files, each with its figures by today's arithmetic (the rest of what follows is
+/// worked out when it is shown). They are in memory at once, and together no more than `bytes_max`
+/// bytes, unpacked: a file of some KB may unpack to any amount.
+fn read(
+    files: &[PathBuf],
+    bytes_max: u64,
+) -> Result<Vec<(Parcel, Vec<StageFigures>)>, Failure> {
+    let mut taken = Vec::new();
+    let mut came = 0;
+    for path in files {
+        let mut parcels = open(path, came, bytes_max)?;
+        for parcel in parcels.by_ref() {
+            let parcel = parcel?;
+            let mut explained = [parcel.run.clone()];
+            conclude_document(&mut explained);
+            let [explained] = explained;
+            taken.push((parcel, explained.figures));
+        }
+        came = parcels.came();
+    }
+    Ok(taken)
+}
+
+fn open(path: &Path, came: u64, bytes_max: u64) -> Result<dfrun::Parcels, Failure> {
     let shown = path.display();
-    if let Some(parcels) = dfrun::open(path)? {
+    if let Some(parcels) = dfrun::open_within(path, came, bytes_max)? {
         return Ok(parcels);
     }
     if path.as_os_str() != "-" {
@@ -102,4 +115,49 @@ fn take(
         run.run.id, run.plan.name, run.target.given
     );
     Ok((taken, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_record::Labels;
+    use diskfacts_store::{Kept, dfrun};
+
+    /// A file of one run without trials, and its bytes, unpacked.
+    fn file(folder: &Path, id: &str) -> (PathBuf, u64) {
+        let sample = include_str!("../../../../store/tests/store/sample/run.json");
+        let mut run: serde_json::Value = serde_json::from_str(sample).unwrap();
+        run["run"]["id"] = id.into();
+        let kept = Kept {
+            id: id.to_owned(),
+            schema: 1,
+            labels: Labels::default(),
+            writer: None,
+            document: run.to_string(),
+            trials: Vec::new(),
+        };
+        let path = folder.join(id);
+        let mut bytes = Vec::new();
+        let unpacked = dfrun::write(&mut bytes, &kept, (1, 1)).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        (path, unpacked)
+    }
+
+    #[test]
+    fn the_runs_of_all_files_together_have_one_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a-1", "a-2", "a-3"].map(|id| file(folder.path(), id));
+        let all: u64 = files.iter().map(|(_, unpacked)| unpacked).sum();
+        let paths = files.map(|(path, _)| path);
+        let taken = read(&paths, all).map_err(|failure| failure.sentence());
+        assert_eq!(taken.map(|runs| runs.len()), Ok(3));
+        let Err(refused) = read(&paths, all - 1) else {
+            panic!("one byte more than the limit was taken");
+        };
+        let said = refused.sentence();
+        assert!(said.contains("a-3 cannot be read"), "{said}");
+        assert!(said.contains("take fewer runs at a time"), "{said}");
+        // Also where the first run of the first file is too much.
+        assert!(read(&paths[..1], all / 4).is_err());
+    }
 }
