@@ -51,6 +51,11 @@ fn many_at_once(command: &mut Command) {
     }
 }
 
+/// How the names begin of the tests that are in steps of their own.
+pub(super) fn passed_over() -> impl Iterator<Item = &'static str> {
+    [PLANTED, HOSTS, CHANCE].into_iter().chain(ENDURANCE)
+}
+
 /// Runs all tests of the workspace but those that are steps of their own.
 ///
 /// # Errors
@@ -67,8 +72,7 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         "--no-fail-fast",
         WHOLE,
     ];
-    let others = [PLANTED, HOSTS, CHANCE].into_iter().chain(ENDURANCE);
-    let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
+    let skipped: Vec<&str> = passed_over().flat_map(|name| ["--skip", name]).collect();
     let log = SkipLog::new()?;
     let mut command = project.cargo(&[&all[..], &["--"], &skipped].concat());
     many_at_once(&mut command);
