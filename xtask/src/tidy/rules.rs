@@ -1,5 +1,6 @@
 //! All rules.
 
+mod addresses;
 mod bans;
 mod file_length;
 mod library_prints;
@@ -16,7 +17,8 @@ use super::{File, Violation};
 /// One rule: all its violations in all files.
 type Rule = fn(&[File]) -> Vec<Violation>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
+    addresses::find,
     bans::find,
     file_length::find,
     library_prints::find,
