@@ -5,7 +5,7 @@ use super::links::anchor;
 use super::run::{Scope, class};
 use crate::notes::notes;
 use crate::text::findings::{self, severity};
-use crate::text::limits::{Told, refuted, stages, told, unexplained};
+use crate::text::limits::{Length, Told, refuted, stages, told, unexplained};
 use crate::text::marks::{Limiting, letter};
 use crate::text::summary::{doubts, head, limits};
 use crate::text::verdicts::judged;
@@ -117,7 +117,7 @@ fn limiter_title(limiting: &Limiting<'_>) -> Markup {
 
 /// All that is said of a limiter.
 pub(super) fn limiter(scope: &Scope<'_>, limiting: &Limiting<'_>) -> Markup {
-    let told = told(limiting, &scope.show(), usize::MAX);
+    let told = told(limiting, &scope.show(), Length::Claims);
     html! {
         dl {
             @for one in &told {

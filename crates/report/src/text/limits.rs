@@ -38,7 +38,7 @@ pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
         if i > 0 {
             page.blank();
         }
-        one(page, show, block, CLAIMS);
+        one(page, show, block, Length::Clearest);
     }
     for text in refuted(limits).into_iter().chain(unexplained(limits)) {
         page.blank();
@@ -54,12 +54,23 @@ pub(crate) enum Told {
     Command(Vec<String>),
 }
 
-/// One limiter with its stages, of which so many claims are told.
-pub(super) fn one(page: &mut Page<'_>, show: &str, block: &Limiting<'_>, claims: usize) {
+/// How much is told of a limiter of several stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// What most of its stages have in common, with the arithmetic of the clearest.
+    Clearest,
+    /// All claims, with the arithmetic of the clearest.
+    Claims,
+    /// All that is known of each of its stages.
+    Whole,
+}
+
+/// One limiter with its stages.
+pub(super) fn one(page: &mut Page<'_>, show: &str, block: &Limiting<'_>, length: Length) {
     let title = format!("{}:", block.limiter);
     let stages = stages(block);
     page.titled(0, (Style::Heading, &title), 4, Style::Heading, &stages);
-    for told in told(block, show, claims) {
+    for told in told(block, show, length) {
         match told {
             Told::Text(label, text) => {
                 page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, &text);
@@ -75,10 +86,18 @@ pub(crate) fn stages(block: &Limiting<'_>) -> String {
     few(&cells)
 }
 
-/// All that is said of a limiter, with so many of its claims. `show` is the command that shows
-/// the run.
-pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told> {
+/// What is said of a limiter. `show` is the command that shows the run.
+pub(crate) fn told(block: &Limiting<'_>, show: &str, length: Length) -> Vec<Told> {
     let (stage, limit) = block.clearest();
+    let claims = match length {
+        Length::Clearest => CLAIMS,
+        Length::Claims | Length::Whole => usize::MAX,
+    };
+    // Of the clearest alone, or what differs from stage to stage with the stages.
+    let of = |texts: fn(&Limit) -> Vec<String>| match length {
+        Length::Whole => of_each(block, texts),
+        Length::Clearest | Length::Claims => texts(limit),
+    };
     let mut all = Vec::new();
     let mut rows = |label: &'static str, texts: Vec<String>| {
         for (i, text) in texts.into_iter().enumerate() {
@@ -90,12 +109,24 @@ pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told>
     } else {
         rows("Claim", alike(block, claims));
     }
-    let arithmetic = limit.evidence.iter().take(LINES).cloned();
-    rows("Arithmetic", arithmetic.collect());
-    rows("Gain", limit.gain.iter().map(gain).collect());
-    rows("How sure", vec![confidence(limit.confidence).to_owned()]);
+    let mut arithmetic = of(|limit| limit.evidence.clone());
+    if length != Length::Whole {
+        arithmetic.truncate(LINES);
+    }
+    rows("Arithmetic", arithmetic);
+    rows("Gain", of(|limit| limit.gain.iter().map(gain).collect()));
+    rows(
+        "How sure",
+        of(|limit| vec![confidence(limit.confidence).to_owned()]),
+    );
+    if length == Length::Whole {
+        rows("Refuted by", of(|limit| vec![limit.refuted_by.clone()]));
+    }
     rows("Tested", tests(block).into_iter().take(claims).collect());
-    rows("Settle", vec![limit.experiment.question.clone()]);
+    rows(
+        "Settle",
+        of(|limit| vec![limit.experiment.question.clone()]),
+    );
     if limit.experiment.plan.is_some() && !show.is_empty() {
         let mut asked = options(show);
         let name = quoted(&label(stage));
@@ -103,12 +134,45 @@ pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told>
         asked.push("> settle.toml".into());
         all.push(Told::Command(asked));
     }
-    all.push(Told::Command(options(&limit.experiment.command)));
-    all.push(Told::Text("What to do", limit.remedy.clone()));
-    for (i, text) in further(block).into_iter().enumerate() {
-        all.push(Told::Text(if i == 0 { "Also" } else { "" }, text));
+    let mut commands = vec![&limit.experiment.command];
+    if length == Length::Whole {
+        for (_, other) in &block.stages {
+            if !commands.contains(&&other.experiment.command) {
+                commands.push(&other.experiment.command);
+            }
+        }
     }
+    let commands = commands.into_iter().map(|command| options(command));
+    all.extend(commands.map(Told::Command));
+    let mut rows = |label: &'static str, texts: Vec<String>| {
+        for (i, text) in texts.into_iter().enumerate() {
+            all.push(Told::Text(if i == 0 { label } else { "" }, text));
+        }
+    };
+    rows("What to do", of(|limit| vec![limit.remedy.clone()]));
+    rows("Also", further(block));
     all
+}
+
+/// What is said of the stages of a block, once each; with the stages where it is not said of all.
+fn of_each(block: &Limiting<'_>, texts: fn(&Limit) -> Vec<String>) -> Vec<String> {
+    let mut different: Vec<(String, Vec<Cell<'_>>)> = Vec::new();
+    for (stage, limit) in &block.stages {
+        for text in texts(limit) {
+            match different.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, stages)) => stages.push(cell(stage)),
+                None => different.push((text, vec![cell(stage)])),
+            }
+        }
+    }
+    let told = different.into_iter().map(|(text, stages)| {
+        if stages.len() >= block.stages.len() {
+            text
+        } else {
+            format!("{}: {text}", all(&stages))
+        }
+    });
+    told.collect()
 }
 
 /// So many different claims of a block, each with the stages that it is said of: what most of

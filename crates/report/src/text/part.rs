@@ -27,7 +27,7 @@ pub fn claim(run: &Run, name: &str, show: &str, look: &Look) -> Result<String, S
     let limiter = marks.limit(name).map_or(name, |limiting| limiting.limiter);
     if let Some(limiting) = of_limiter(&run.limits, limiter) {
         separate(&mut page, &mut found);
-        limits::one(&mut page, show, &limiting, usize::MAX);
+        limits::one(&mut page, show, &limiting, limits::Length::Whole);
     }
     let of_use: Vec<Verdict> = run
         .verdicts
@@ -155,13 +155,14 @@ pub fn stage(run: &Run, part: StagePart<'_>, show: &str, look: &Look) -> Result<
             page.blank();
         }
         stages::one(&mut page, run, figures);
+        stages::intervals(&mut page, figures);
         over_time::write(&mut page, run, figures, part.trial, show)?;
     }
     let of_stage = |limits: &&StageLimits| part.is_named(&limits.stage, &limits.settings);
     let limits: Vec<StageLimits> = run.limits.iter().filter(of_stage).cloned().collect();
     for limiting in limiting(&limits) {
         page.blank();
-        limits::one(&mut page, show, &limiting, usize::MAX);
+        limits::one(&mut page, show, &limiting, limits::Length::Whole);
     }
     let named = figures[0].stage.as_str();
     for (i, finding) in run.findings.iter().enumerate() {

@@ -3,8 +3,9 @@
 //! wherever and in whatever words they stand.
 
 use crate::fixtures;
+use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::{self, rate_digits, show_duration, show_size};
-use diskfacts_record::{Run, StageFigures};
+use diskfacts_record::{Run, StageFigures, TestOutcome, TestedClaim, Trial};
 use diskfacts_report::text::{self, Closing, Look};
 
 /// So wide that tables show all of their columns.
@@ -36,11 +37,32 @@ fn runs() -> Vec<(&'static str, Run)> {
         run.limits = explanation.limits;
         run.verdicts = explanation.verdicts;
     }
+    let mut tested = runs[0].1.clone();
+    let explained = tested
+        .limits
+        .iter_mut()
+        .find(|stage| !stage.limits.is_empty());
+    let explained = explained.expect("a stage that is explained");
+    let limiter = explained.limits[0].limiter.clone();
+    explained.tested = [
+        (limiter, TestOutcome::Held),
+        ("seek".to_owned(), TestOutcome::Refuted),
+    ]
+    .map(|(limiter, outcome)| TestedClaim {
+        claim: format!("It is {limiter}."),
+        evidence: format!("Measured once more: 17 of {limiter}."),
+        limiter,
+        outcome,
+    })
+    .to_vec();
+    runs.push(("tested", tested));
     runs
 }
 
 /// Without line breaks, columns and the commas of large numbers.
 fn plain(text: &str) -> String {
+    // A long command goes on behind a backslash.
+    let text = text.replace(" \\\n", "\n");
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ").replace("\u{b5}s", "us");
     let letters: Vec<char> = text.chars().collect();
@@ -97,9 +119,13 @@ fn facts(run: &Run) -> Vec<String> {
         facts.extend(finding.stages.iter().cloned());
         facts.extend(finding.evidence.iter().cloned());
     }
-    for stage in run.limits.iter().filter(|stage| !stage.limits.is_empty()) {
-        facts.push(stage.limits[0].limiter.clone());
+    for stage in &run.limits {
+        facts.extend(stage.limits.first().map(|first| first.limiter.clone()));
+        let tests = stage.tested.iter();
+        let refuted = tests.filter(|test| test.outcome == TestOutcome::Refuted);
+        facts.extend(refuted.map(|test| test.evidence.clone()));
     }
+    facts.extend(of_effects(run));
     for verdict in &run.verdicts {
         facts.extend([verdict.profile.clone(), verdict.needed.clone()]);
         facts.push(verdict.source.clone());
@@ -114,15 +140,169 @@ fn facts(run: &Run) -> Vec<String> {
 
 /// What stages with the same limit share, of which `--explain` tells some: all of it has to
 /// stand in the part that is named.
-fn shared(run: &Run) -> Vec<(String, String)> {
+fn of_claims(run: &Run) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     for stage in &run.limits {
         for limit in &stage.limits {
-            facts.push((limit.limiter.clone(), limit.claim.clone()));
+            let mut of_limit = vec![
+                limit.claim.clone(),
+                limit.refuted_by.clone(),
+                limit.experiment.question.clone(),
+                limit.experiment.command.clone(),
+                limit.remedy.clone(),
+            ];
+            of_limit.extend(limit.evidence.iter().cloned());
+            if let Some(gain) = &limit.gain {
+                let ends = [gain.times, gain.interval[0], gain.interval[1]];
+                of_limit.extend(ends.map(units::three_digits));
+                of_limit.push(gain.with.clone());
+            }
+            let tested = stage.tested.iter();
+            let tested = tested.filter(|test| test.limiter == limit.limiter);
+            of_limit.extend(tested.map(|test| test.evidence.clone()));
+            facts.extend(
+                of_limit
+                    .into_iter()
+                    .map(|fact| (limit.limiter.clone(), fact)),
+            );
         }
     }
     for verdict in &run.verdicts {
         facts.push((verdict.profile.clone(), verdict.source.clone()));
+    }
+    facts
+}
+
+/// What is told of a stage by itself: who served its bytes, what it cost, where its time went, how
+/// sure its figures are.
+fn of_stage(run: &Run, figures: &StageFigures) -> Vec<String> {
+    let mut facts = Vec::new();
+    if figures.iops.trials > 0 {
+        let layers = &figures.layers;
+        let shares = [
+            (layers.page_cache, "page cache"),
+            (layers.mapping, "mapping, no disk"),
+            (layers.server, "server, memory or disk"),
+            (layers.drive_cache, "drive cache"),
+            (layers.media, "media"),
+        ];
+        let shares = shares.into_iter().filter(|(share, _)| *share >= 0.0005);
+        facts.extend(shares.map(|(share, name)| format!("{name} {}", percent(share))));
+        let cpu = figures.cpu_user_ns_per_io.zip(figures.cpu_system_ns_per_io);
+        let cpu = cpu.map(|(user, system)| show_duration((user + system).round() as u64));
+        facts.extend(cpu.map(|time| format!("CPU {time}/IO")));
+    }
+    if let Some([low, high]) = figures.iops.ci95 {
+        facts.push(format!(
+            "{} to {} IOPS",
+            rate_digits(low),
+            rate_digits(high)
+        ));
+    }
+    if let Some(ends) = figures.throughput_bytes_per_s.ci95 {
+        let [low, high] = ends.map(|end| rate_digits(end / 1e6));
+        facts.push(format!("{low} to {high} MB/s"));
+    }
+    let latency = &figures.latency_ci95_ns;
+    for (name, ends) in [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p99.9", latency.p99_9),
+        ("p99.99", latency.p99_99),
+    ] {
+        let ends = ends.map(|ends| ends.map(show_duration));
+        facts.extend(ends.map(|[low, high]| format!("{name} {low} to {high}")));
+    }
+    // What the disk itself knows stands in place of what the host saw; `--budget` has that.
+    let truth = of_truth(run, figures);
+    facts.extend(if truth.is_empty() {
+        of_budget(figures)
+    } else {
+        truth
+    });
+    facts
+}
+
+/// Where the time of the requests went in a simulated disk, which knows it; the parts of a
+/// hundredth and more.
+fn of_truth(run: &Run, figures: &StageFigures) -> Vec<String> {
+    let is_of_it =
+        |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
+    let trials = run.trials.iter().filter(is_of_it);
+    let known = trials.filter_map(|trial| trial.evidence.truth.as_ref()?.time.as_ref());
+    let known: Vec<_> = known.collect();
+    let [only] = known.as_slice() else {
+        return Vec::new();
+    };
+    let named = only.named().into_iter();
+    let named = named.filter(|(_, ns)| *ns as f64 >= 0.01 * only.total_ns() as f64);
+    let each = |ns: u64| show_duration(ns / only.operations);
+    named
+        .map(|(name, ns)| format!("{name} {}", each(ns)))
+        .collect()
+}
+
+/// Where the time of a stage went as the host saw it, the parts of a hundredth and more.
+fn of_budget(figures: &StageFigures) -> Vec<String> {
+    let Some(budget) = &figures.budget else {
+        return Vec::new();
+    };
+    let slowest = budget.slowest.as_ref();
+    let slowest = slowest.map(|slowest| (slowest.latency_ns, &slowest.parts));
+    let mut facts = Vec::new();
+    for (latency_ns, parts) in std::iter::once((budget.latency_ns, &budget.parts)).chain(slowest) {
+        let time = |ns: f64| show_duration(ns.round() as u64);
+        facts.push(format!("mean {}", time(latency_ns)));
+        for part in parts
+            .iter()
+            .filter(|part| part.mean_ns >= 0.01 * latency_ns)
+        {
+            let share = percent(part.mean_ns / latency_ns);
+            facts.push(format!("{} ({share})", time(part.mean_ns)));
+        }
+    }
+    facts
+}
+
+/// A share as it is printed: `77 %`, with a digit more where it is small or nearly all.
+fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let is_plain = value >= 9.95 && !(99.05..99.95).contains(&value);
+    let text = format!("{value:.*}", usize::from(!is_plain));
+    format!("{} %", text.trim_end_matches(".0"))
+}
+
+/// What varied settings do, and which are best: the ratios, each with its interval.
+fn of_effects(run: &Run) -> Vec<String> {
+    let digits = |ratio: f64| match ratio {
+        small if small < 9.995 => format!("{small:.2}"),
+        large => rate_digits(large),
+    };
+    let between = |ratio: f64, [low, high]: [f64; 2]| {
+        format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
+    };
+    let mut facts = Vec::new();
+    for effects in &run.effects {
+        for effect in &effects.main_effects {
+            facts.push(effect.axis.clone());
+            if effect.beyond_noise {
+                let levels = effect.levels.iter();
+                facts.extend(levels.map(|level| {
+                    format!("{} with {}", between(level.ratio, level.ci95), level.value)
+                }));
+            }
+        }
+        for pair in effects.interactions.iter().filter(|pair| pair.beyond_noise) {
+            facts.push(between(pair.largest.ratio, pair.largest.ci95));
+        }
+        for answer in &effects.answers {
+            if let (Some(best), Some(against)) = (&answer.best, &answer.against) {
+                facts.push(between(against.ratio, against.interval));
+                facts.extend(best.iter().map(|(name, value)| format!("{name}={value}")));
+            }
+        }
+        facts.extend(effects.unknown.iter().cloned());
     }
     facts
 }
@@ -172,13 +352,35 @@ fn every_fact_of_a_run_stands_in_what_explain_prints() {
             .filter(|fact| !shown.contains(&plain(fact)))
             .collect();
         assert!(missing.is_empty(), "{name} lacks {missing:?}");
-        for (part, fact) in self::shared(&run) {
+        for (part, fact) in of_claims(&run) {
             let shown = text::claim(&run, &part, "diskfacts show last", &LOOK);
             let shown = shown.unwrap_or_else(|why| panic!("{name}, {part}: {why}"));
             assert!(
                 plain(&shown).contains(&plain(&fact)),
                 "{name}, {part} lacks {fact}"
             );
+        }
+        for figures in &run.figures {
+            let label = stage_label(&figures.stage, &figures.settings);
+            let part = text::StagePart {
+                name: &label,
+                trial: None,
+            };
+            let shown = text::stage(&run, part, "diskfacts show last", &LOOK);
+            let shown = plain(&shown.unwrap_or_else(|why| panic!("{name}, {label}: {why}")));
+            for fact in of_stage(&run, figures) {
+                assert!(
+                    shown.contains(&plain(&fact)),
+                    "{name}, {label} lacks {fact}: {shown}"
+                );
+            }
+            let budgets = plain(&text::budgets(&run, &LOOK));
+            for fact in of_budget(figures) {
+                assert!(
+                    budgets.contains(&plain(&fact)),
+                    "{name}, {label} lacks {fact}"
+                );
+            }
         }
     }
 }
