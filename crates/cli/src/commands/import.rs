@@ -7,7 +7,7 @@ use crate::named::{self, InFile};
 use crate::session::{conclude_document, id};
 use crate::{look, storing};
 use diskfacts_host::{Roots, machine};
-use diskfacts_record::{Finding, Machine, Run};
+use diskfacts_record::{Finding, Labels, Machine, Run};
 use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
 use diskfacts_report::{json, text};
@@ -24,6 +24,10 @@ const IDS_MAX: u64 = 64;
 /// where another file cannot.
 pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     let labels = args.labels.labels().or_wrong_call()?;
+    // Whole runs come as they are, with the names that they have.
+    if !args.json && labels == Labels::default() && args.files.iter().all(|path| is_whole(path)) {
+        return super::runs::take(&args.files, common);
+    }
     let mut failures = Vec::new();
     let mut read = Vec::new();
     for path in &args.files {
@@ -101,6 +105,11 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     Err(first)
 }
 
+/// Whether it is a file of whole runs, and can be read as one; nothing is read of standard input.
+fn is_whole(path: &Path) -> bool {
+    path.is_file() && matches!(named::in_file(path), Ok(Some(InFile::Whole(_))))
+}
+
 /// What to do with a file of ours instead.
 fn is_own(path: &Path) -> Result<Option<Failure>, Failure> {
     // What comes in from standard input is read once.
@@ -111,12 +120,15 @@ fn is_own(path: &Path) -> Result<Option<Failure>, Failure> {
     let told = match named::in_file(path)? {
         None => return Ok(None),
         Some(InFile::Printed(_)) => format!(
-            "{shown} is a run of diskfacts itself, and needs no import: `diskfacts show {shown}` \
-             shows it, and `compare` and `advise` take it beside stored runs"
+            "{shown} is a run of diskfacts itself, as it was printed: without the whole histograms \
+             that a stored run is worked out from. `diskfacts show {shown}` shows it, `compare` and \
+             `advise` take it beside stored runs, and `diskfacts runs export RUN -o FILE.dfrun` \
+             makes a file that can be imported"
         ),
         Some(InFile::Whole(_)) => format!(
-            "{shown} has runs of diskfacts itself: `diskfacts runs import {shown}` stores them, and \
-             `show`, `compare` and `advise` take the file as it is"
+            "{shown} has runs of diskfacts itself, which keep their names and come by themselves: \
+             `diskfacts import {shown}` stores them, and `show`, `compare` and `advise` take the \
+             file as it is"
         ),
     };
     Ok(Some(Failure::wrong_call(told)))

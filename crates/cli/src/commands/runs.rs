@@ -7,6 +7,8 @@ mod figures;
 mod labels;
 mod take;
 
+pub(super) use take::run as take;
+
 use super::print;
 use crate::args::{Common, ListArgs, RunsArgs, RunsCommand};
 use crate::exit::{Exit, Failure, OrFail};
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
         RunsCommand::Tag(args) => labels::tag(args, common),
         RunsCommand::Delete(args) => delete::run(args, common),
         RunsCommand::Export(args) => export::run(args, common),
-        RunsCommand::Import(args) => take::run(args, common),
+        RunsCommand::Import(args) => take::run(&args.files, common),
         RunsCommand::Figures => figures::run(common),
     }
 }

@@ -75,7 +75,9 @@ fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
     let file = file.to_str().expect("a path");
     case.run(["import", file])
         .expect_code(2)
-        .expect_stderr(&format!("`diskfacts show {file}` shows it"));
+        .expect_stderr(&format!("`diskfacts show {file}` shows it"))
+        .expect_stderr("without the whole histograms")
+        .expect_stderr("`diskfacts runs export RUN -o FILE.dfrun`");
     let text = std::fs::read_to_string(file).expect("the file");
     let half = case.text_file("half.json", &text[..text.len() / 2]);
     let other = case.text_file("other.txt", "nothing of ours\n");

@@ -119,6 +119,23 @@ fn files_are_shown_compared_and_advised_on_as_they_are() {
 }
 
 #[test]
+fn whole_runs_are_imported_without_the_word_runs_too() {
+    let (case, file) = exported();
+    let there = Case::new();
+    let import = there.diskfacts(["import"]).arg(&file);
+    import.run().expect_code(0).expect_stdout("Stored in");
+    assert!(document(&there, "fast") == document(&case, "fast"));
+    // They keep what they are called, and are of no other program.
+    let named = there.diskfacts(["import", "--name", "other"]).arg(&file);
+    named.run().expect_code(2).expect_stderr("keep their names");
+    let text = there.text_file("other.txt", "102 MB/s\n");
+    let both = there.diskfacts(["import"]).arg(&file).arg(text);
+    both.run()
+        .expect_code(2)
+        .expect_stderr("come by themselves");
+}
+
+#[test]
 fn runs_go_through_a_pipe() {
     let (case, file) = exported();
     let there = Case::new();

@@ -1,6 +1,6 @@
-//! `diskfacts runs import FILE...`: runs that were exported are stored here.
+//! `diskfacts runs import FILE...`, and `diskfacts import FILE...` of such files: runs that were exported are stored here.
 
-use crate::args::{Common, TakeArgs};
+use crate::args::Common;
 use crate::commands::print;
 use crate::exit::{Exit, Failure, OrFail, clean};
 use crate::session::conclude_document;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// Takes in all runs of all files or none; nothing is stored, and no store made, where the
 /// first cannot be read.
-pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
+pub(in crate::commands) fn run(files: &[PathBuf], common: &Common) -> Result<Exit, Failure> {
     // Reading them may take as long as whoever sends them likes, and nobody else writes to the
     // store from when it takes in the first.
-    let parcels = read(&args.files, RUNS_BYTES_MAX)?;
+    let parcels = read(files, RUNS_BYTES_MAX)?;
     let mut store = storing::open(common)?;
     let path = store.path().display().to_string();
     let intake = store.intake().or_failed()?;
@@ -43,10 +43,7 @@ pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
 /// All runs of all files, each with its figures by today's arithmetic (the rest of what follows is
 /// worked out when it is shown). They are in memory at once, and together no more than `bytes_max`
 /// bytes, unpacked: a file of some KB may unpack to any amount.
-fn read(
-    files: &[PathBuf],
-    bytes_max: u64,
-) -> Result<Vec<(Parcel, Vec<StageFigures>)>, Failure> {
+fn read(files: &[PathBuf], bytes_max: u64) -> Result<Vec<(Parcel, Vec<StageFigures>)>, Failure> {
     let mut taken = Vec::new();
     let mut came = 0;
     for path in files {
