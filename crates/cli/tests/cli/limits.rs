@@ -72,7 +72,11 @@ fn the_survey_of_a_real_filesystem_names_memory_only_where_memory_served() {
     let case = Case::new();
     let folder = case.folder("target");
     let program = case.diskfacts(["measure", "--size", "64MiB", "--time", "4s"]);
-    program.arg(&folder).run().expect_code(0);
+    let measured = program.arg(&folder).run();
+    measured.expect_code(0);
+    // What a person reads of a real disk, with all that is to be said of this one.
+    let lines = measured.stdout.lines().count();
+    assert!(lines <= 45, "{lines} lines:\n{}", measured.stdout);
     let document = case.last();
     assert_eq!(first(&document, "cached-random-read").0, "page-cache");
     for limits in document["limits"].as_array().expect("limits") {

@@ -54,7 +54,7 @@ fn the_facts_fit_80_columns_in_ascii_without_colour() {
 }
 
 #[test]
-fn throughput_is_in_both_units_and_the_stages_in_the_order_of_the_plan() {
+fn throughput_is_in_one_unit_and_the_stages_in_the_order_of_the_plan() {
     let case = Case::new();
     let finished = case
         .diskfacts(["measure", "--explain", "--size", "16MiB", "--plan"])
@@ -89,6 +89,23 @@ fn throughput_is_in_both_units_and_the_stages_in_the_order_of_the_plan() {
             assert!(lines.contains(unit), "{name}: no {unit} in {lines}");
         }
         after = rest;
+    }
+    let page = case.run(["show", "last"]);
+    page.expect_code(0);
+    for text in [&finished.stdout, &page.stdout] {
+        assert!(!text.contains("MiB/s"), "{text}");
+    }
+    for name in names {
+        let name = name.trim_end_matches(": ");
+        // Its row has latencies, which no other line that begins with a name has.
+        let rows = page.stdout.lines().filter(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let units = words
+                .iter()
+                .filter(|word| ["ns", "us", "ms", "s"].contains(*word));
+            words.first() == Some(&name) && units.count() >= 2
+        });
+        assert_eq!(rows.count(), 1, "{name}:\n{}", page.stdout);
     }
 }
 
