@@ -9,6 +9,7 @@ use super::own_file::{named, no_space, refused, reserve, sweep};
 use super::own_name::OwnName;
 use super::{Measured, Medium, OpenFile, Part, size};
 use crate::exit::{Failure, say};
+use crate::storing;
 use diskfacts_host::Place;
 use rustix::io::Errno;
 use std::fs::File;
@@ -50,13 +51,19 @@ pub(crate) struct MadeFile {
 impl MadeFile {
     /// Leaves it there, for hosts that go on without this one, and says so.
     pub(crate) fn stays(self) {
-        let path = self.name.0.path().display();
-        say(&format!(
-            "diskfacts: left {path}, which other hosts may still read; remove it when they have \
-             ended: rm {path}"
-        ));
+        let path = self.name.0.path().display().to_string();
+        say(&left(&path));
         std::mem::forget(self.name);
     }
+}
+
+/// What is said of a file that stays, with the line to type.
+fn left(path: &str) -> String {
+    format!(
+        "diskfacts: left {path}, which other hosts may still read; remove it when they have ended: \
+         rm {}",
+        storing::quoted(path)
+    )
 }
 
 impl SharedFile {
@@ -169,4 +176,15 @@ pub(super) fn no_shared_folder(given: &Path) -> Failure {
          --layout",
         given.display()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    #[test]
+    fn the_line_that_removes_a_file_can_be_typed() {
+        assert!(left("/srv/a").ends_with("ended: rm /srv/a"));
+        assert!(left("/srv/my disk;x").ends_with("ended: rm '/srv/my disk;x'"));
+    }
 }
