@@ -157,6 +157,9 @@ pub struct TooFew {
     pub peers: Arc<Peers>,
     /// Label of the stage.
     pub stage: String,
+    /// Which kind of how many, as [`Cell::kind`]: where there are several, the peers of the other
+    /// kinds may be enough, and are judged.
+    pub kind: (usize, usize),
     /// Who they are, in the order of the names.
     pub members: Vec<Member>,
 }
@@ -194,7 +197,10 @@ pub fn screen(samples: &[Sample], options: &Options) -> Screen {
         let (enough, few): (Vec<_>, Vec<_>) = group
             .iter()
             .partition(|stage| stage.values.len() > options.peers_min);
-        too_few.extend(few.iter().map(|stage| too_few_of(stage, &stage.values)));
+        too_few.extend(
+            few.iter()
+                .map(|stage| too_few_of(stage, (1, 1), &stage.values)),
+        );
         for (stage, kinds) in enough.iter().zip(kinds(&enough, options)) {
             let (of_kinds, few) = cells_of(stage, &kinds, options);
             cells.extend(of_kinds);
@@ -241,10 +247,11 @@ fn kinds(stages: &[&StageOfPeers<'_>], options: &Options) -> Vec<Kinds> {
 }
 
 /// These disks, which are too few for a claim.
-fn too_few_of(stage: &StageOfPeers<'_>, values: &[Value]) -> TooFew {
+fn too_few_of(stage: &StageOfPeers<'_>, kind: (usize, usize), values: &[Value]) -> TooFew {
     TooFew {
         peers: Arc::clone(stage.peers),
         stage: stage.stage.to_owned(),
+        kind,
         members: values.iter().map(|value| value.member.clone()).collect(),
     }
 }
@@ -262,7 +269,7 @@ fn cells_of(
         let of_kind = values.filter(|(_, of)| **of == kind);
         let mut values: Vec<Value> = of_kind.map(|(value, _)| value.clone()).collect();
         if values.len() <= options.peers_min {
-            few.push(too_few_of(stage, &values));
+            few.push(too_few_of(stage, (kind + 1, kinds.number), &values));
             return None;
         }
         let at = |value: &Value| {

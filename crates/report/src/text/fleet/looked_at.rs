@@ -175,13 +175,20 @@ fn machines(page: &mut Page<'_>, screen: &Screen) {
 
 /// Peers that are too few, by what they have in common.
 fn too_few(page: &mut Page<'_>, screen: &Screen) {
-    let groups = screen.too_few.chunk_by(|a, b| a.peers == b.peers);
+    let groups = screen
+        .too_few
+        .chunk_by(|a, b| a.peers == b.peers && a.kind == b.kind);
     for group in groups.take(STAGES_MAX) {
         let members: BTreeSet<_> = group.iter().flat_map(|few| &few.members).collect();
         let names: Vec<String> = members.iter().map(|member| name(screen, member)).collect();
         let stages: BTreeSet<&str> = group.iter().map(|few| few.stage.as_str()).collect();
+        // Else it would contradict what is said of the disks of the other kinds.
+        let of_kind = match group[0].kind {
+            (_, 1) => String::new(),
+            (kind, kinds) => format!(" of their kind, {kind} of {kinds}"),
+        };
         let text = format!(
-            "{}, in {}: fewer than {} peers each, no claim ({}).",
+            "{}, in {}: fewer than {} peers each{of_kind}, no claim ({}).",
             few(&names),
             count(stages.len() as u64, "stage"),
             screen.options.peers_min,
