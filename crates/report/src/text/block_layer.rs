@@ -49,8 +49,9 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     page.paragraph(
         2,
         Style::Minor,
-        "Queued is the time until a request was given to the device, at the device the time until \
-         it was done: median, and 99th percentile. Requests are counted after merging; in order \
+        "Of all who use the device, not of this run alone. Queued is the time until a request was \
+         given to the device, at the device the time until it was done: median, and 99th \
+         percentile. Requests are counted after merging; in order \
          are those that begin where the one before ended.",
     );
 }
