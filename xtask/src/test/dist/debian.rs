@@ -127,7 +127,7 @@ fn beside_cargo(root: &Root, install: &Install) -> Found {
          bash -ic 'complete -p diskfacts' 2>/dev/null
          rm -r ~/.cargo ~/.bashrc"
     ))?;
-    expect(&said, "/tmp/home/.cargo/share/man/man1/diskfacts.1")?;
+    expect(&said, "/.cargo/share/man/man1/diskfacts.1")?;
     expect(&said, "diskfacts-measure - ")?;
     expect(&said, "-F _diskfacts diskfacts")?;
     Ok(())
