@@ -121,7 +121,7 @@ pub(crate) fn rate(figures: &StageFigures) -> Option<f64> {
 }
 
 /// A figure of one value per trial, in the order of the trials.
-pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
+pub fn figure(values: impl Iterator<Item = f64>) -> Figure {
     let values: Vec<f64> = values.collect();
     let sorted = stats::finite_sorted(&values);
     let median = stats::median(&sorted).unwrap_or(0.0);

@@ -102,6 +102,7 @@ pub use compare::compare;
 pub use context::Context;
 pub use effects::effects;
 pub use explain::{Explanation, explain, explain_document, figures, limits};
+pub use figures::figure;
 pub use findings::{findings, findings_of_document};
 pub use layers::layers;
 pub use moment::{Moment, NoMoment, moment, most_unlike};

@@ -5,7 +5,7 @@
 use super::look::Style;
 use super::matrix::{NEARLY_ALL, UNKNOWN, WORDS, most};
 use super::page::Page;
-use super::words::{add_once, count, list, percent, rate};
+use super::words::{add_once, count, half_width, list, rate};
 use super::wrap::columns;
 use diskfacts_record::effects::{Axis, CellRate, Chosen, RateOf, Settings, StageEffects};
 use diskfacts_record::{Figure, Run, StageFigures};
@@ -203,8 +203,8 @@ fn show(page: &Page<'_>, effects: &StageEffects, cell: &CellRate) -> String {
         return "   -".to_owned();
     };
     let marks = marks(effects, cell);
-    let spread = figure.spread.map_or_else(String::new, |spread| {
-        format!(" {}{}", page.look.plus_minus(), percent(spread / 2.0))
+    let spread = half_width(figure).map_or_else(String::new, |half| {
+        format!(" {}{half}", page.look.plus_minus())
     });
     format!("{marks}{:>6}{spread}", rate(value(effects, figure)))
 }
@@ -265,7 +265,7 @@ pub(crate) fn standing(effects: &StageEffects, cell: &CellRate) -> Option<Standi
 /// What the numbers, the words and the marks above mean.
 fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
     let mut sentences = vec![format!(
-        "{}; {} is half the range.",
+        "{}; {} is half their 95 % interval, of few trials half the range.",
         medians(effects),
         page.look.plus_minus().trim()
     )];

@@ -2,9 +2,8 @@
 //! for each stage that is done.
 
 use super::look::Look;
-use super::words::{count, percent, three_digits};
+use super::words::{count, half_width, three_digits};
 use super::wrap::{columns, cut};
-use diskfacts_facts::stats;
 use diskfacts_plan::units::show_duration;
 
 /// A stage while it is measured.
@@ -147,19 +146,15 @@ struct Shown {
     rest: String,
 }
 
-/// The median of some trials, and half their range as the first page has it; `None`
+/// The median of some trials, and how wide they lie, by the arithmetic of the first page; `None`
 /// without any.
 fn figures(rates: &[f64], block_size: Option<u64>, look: &Look) -> Option<Shown> {
-    let median = stats::median(rates)?;
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = rates.iter().copied().fold(0.0, f64::max);
-    let spread = (rates.len() > 1 && median > 0.0).then(|| {
-        format!(
-            " {} {}",
-            look.plus_minus(),
-            percent((most - least) / 2.0 / median)
-        )
-    });
+    let figure = diskfacts_facts::figure(rates.iter().copied());
+    if figure.trials == 0 {
+        return None;
+    }
+    let median = figure.median;
+    let spread = half_width(&figure).map(|half| format!(" {} {half}", look.plus_minus()));
     let spread = spread.unwrap_or_default();
     Some(match block_size {
         None => Shown {

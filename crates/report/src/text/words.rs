@@ -8,6 +8,13 @@ use diskfacts_plan::{
 };
 use diskfacts_record::Figure;
 
+/// How wide the rates of trials lie about their median: `0.8 %`, what stands behind every `+/-` of a
+/// rate. Half of their 95 % interval, of too few trials for one half of their range; `None` of one
+/// trial.
+pub(crate) fn half_width(rates: &Figure) -> Option<String> {
+    diskfacts_facts::width(rates).map(|width| percent(width / 2.0))
+}
+
 /// `one block of every 64`; `None` where none is left out.
 fn strided(pattern: Pattern) -> Option<String> {
     let Pattern::Stride {

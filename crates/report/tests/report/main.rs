@@ -12,6 +12,7 @@ mod html;
 mod import;
 mod live;
 mod over_time;
+mod plus_minus;
 mod schema;
 mod strided_lines;
 mod summary;

@@ -4,7 +4,7 @@
 use super::super::files;
 use super::super::look::Look;
 use super::super::marks::Marks;
-use super::super::words::{percent, three_digits};
+use super::super::words::{half_width, three_digits};
 use super::super::wrap::columns;
 use super::strip::Axis;
 use diskfacts_record::{Figure, Run, StageFigures};
@@ -207,7 +207,7 @@ pub(crate) fn all(
             } else {
                 &figures.throughput_bytes_per_s
             };
-            diskfacts_facts::width(rate).map_or_else(String::new, |width| percent(width / 2.0))
+            half_width(rate).unwrap_or_default()
         }),
         see,
         of("p50", 4, &|figures| time(figures.latency_ns.p50)),

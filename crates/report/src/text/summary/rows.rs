@@ -57,7 +57,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
         page.paragraph(0, Style::Minor, &format!("{more}: --explain has them all."));
     }
     let mut words = vec![format!(
-        "{} 95 % interval of the median, or range of few trials",
+        "{} half the 95 % interval, of few trials half the range",
         page.look.plus_minus()
     )];
     words.retain(|_| table.has(page.look.plus_minus()));

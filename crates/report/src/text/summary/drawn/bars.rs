@@ -5,7 +5,7 @@ use super::super::super::look::Style;
 use super::super::super::names::Names;
 use super::super::super::page::Page;
 use super::super::super::pivot;
-use super::super::super::words::{add_once, count, list, percent, rate};
+use super::super::super::words::{add_once, count, half_width, list, rate};
 use diskfacts_plan::Pattern;
 use diskfacts_record::Run;
 use diskfacts_record::effects::{CellRate, RateOf, Settings, StageEffects};
@@ -135,9 +135,9 @@ fn of_condition_drawn(
     for (place, (cell, value)) in shown.iter().enumerate() {
         let length = (value / most * widest as f64).round() as usize;
         let bar = if page.look.unicode { "█" } else { "#" }.repeat(length.max(1));
-        let spread = cell.rate.and_then(|figure| figure.spread);
-        let spread = spread.map_or_else(String::new, |spread| {
-            format!(" {}{}", page.look.plus_minus(), percent(spread / 2.0))
+        let half = cell.rate.as_ref().and_then(half_width);
+        let spread = half.map_or_else(String::new, |half| {
+            format!(" {}{half}", page.look.plus_minus())
         });
         let marks = pivot::marks(effects, cell);
         let figure = format!("{marks} {:>7}{spread}", rate(*value));
