@@ -42,7 +42,7 @@ pub(crate) use report::{HostsFormat, ReportArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{
     DeleteArgs, FilterArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, RunsExportArgs,
-    Since, TagArgs, TakeArgs,
+    Since, TagArgs,
 };
 pub(crate) use serve::ServeArgs;
 pub(crate) use show::{ShowArgs, Span};

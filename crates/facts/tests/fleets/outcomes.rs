@@ -331,6 +331,9 @@ fn a_kind_of_eight_disks_has_seven_peers_each_and_is_not_judged() {
         let hosts = few.members.iter().map(|member| member.host.as_str());
         let expected: Vec<String> = (0..8).map(|host| format!("c{host:02}")).collect();
         assert_eq!(hosts.collect::<Vec<_>>(), expected);
+        // The other kind is judged, so they are told apart from it.
+        assert_eq!(few.kind.1, 2);
+        assert!(screen.cells.iter().all(|cell| cell.kind != few.kind));
     }
     assert_eq!(suspects(&screen), ["c08"; 3]);
 

@@ -1,8 +1,8 @@
 //! What is said of a fleet, as people see it.
 
 use diskfacts_facts::fleet::{
-    Disturbance, Member, Options, Peers, Sample, TrialSample, look_once_more, screen, second_look,
-    trend, verdict,
+    Disturbance, Member, Options, Peers, Sample, TooFew, TrialSample, look_once_more, screen,
+    second_look, trend, verdict,
 };
 use diskfacts_record::comparison::Measure;
 use diskfacts_report::json::fleet_odd as fleet_odd_json;
@@ -180,6 +180,22 @@ fn two_kinds_under_one_name_are_said() {
     let text = fleet_suspects(&of_slower, &again, &Closing::default(), &PLAIN);
     assert!(!text.contains("slower than the fastest kind"), "{text}");
     assert!(text.contains("of kind 2 of 2"), "{text}");
+
+    // Who is too few is so of a kind: the page says of the same peers that they are judged.
+    let cell = &of_slower.cells[0];
+    of_slower.too_few = vec![TooFew {
+        peers: Arc::clone(&cell.peers),
+        stage: cell.stage.clone(),
+        kind: (1, 2),
+        members: vec![cell.values[0].member.clone()],
+    }];
+    let text = fleet_suspects(&of_slower, &again, &Closing::default(), &PLAIN);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let said = words.join(" ");
+    assert!(
+        said.contains("fewer than 8 peers each of their kind, 1 of 2, no claim"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -117,22 +117,17 @@ fn take(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diskfacts_record::Labels;
-    use diskfacts_store::{Kept, dfrun};
+    use diskfacts_record::Run;
+    use diskfacts_store::{Store, dfrun};
 
     /// A file of one run without trials, and its bytes, unpacked.
     fn file(folder: &Path, id: &str) -> (PathBuf, u64) {
         let sample = include_str!("../../../../store/tests/store/sample/run.json");
-        let mut run: serde_json::Value = serde_json::from_str(sample).unwrap();
-        run["run"]["id"] = id.into();
-        let kept = Kept {
-            id: id.to_owned(),
-            schema: 1,
-            labels: Labels::default(),
-            writer: None,
-            document: run.to_string(),
-            trials: Vec::new(),
-        };
+        let mut run: Run = serde_json::from_str(sample).unwrap();
+        id.clone_into(&mut run.run.id);
+        let mut store = Store::open(&folder.join("runs.db")).unwrap();
+        store.begin(&run, None).unwrap();
+        let kept = store.kept(id).unwrap();
         let path = folder.join(id);
         let mut bytes = Vec::new();
         let unpacked = dfrun::write(&mut bytes, &kept, (1, 1)).unwrap();
