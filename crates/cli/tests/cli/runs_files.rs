@@ -112,9 +112,9 @@ fn files_are_shown_compared_and_advised_on_as_they_are() {
         .expect_code(0)
         .expect_stdout("ssd-sata");
     elsewhere
-        .run(["import", &both])
+        .run(["import", "--json", &both])
         .expect_code(2)
-        .expect_stderr("`diskfacts runs import");
+        .expect_stderr("`diskfacts import");
     assert!(!elsewhere.store().exists(), "nothing is stored by looking");
 }
 
