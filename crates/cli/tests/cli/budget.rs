@@ -1,10 +1,18 @@
 //! Where the time of operations went, on the real kernel: something is planted that is known
 //! by itself, its part is found, and a control without it has none of it.
 
+mod compared;
+mod disk_log;
+mod in_front;
+mod processors;
+mod volumes;
+mod writes;
+
 use crate::support::{Case, MIB, number, one_stage, write_data};
 use crate::trace_support::events;
-use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Throttle, ThrottleGroup, or_skip};
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Program, ThrottleGroup, or_skip};
 use serde_json::Value;
+use std::path::Path;
 use std::time::Duration;
 
 /// Share of what was planted that its part may be off by.
@@ -35,6 +43,25 @@ impl Budget {
         let mut parts = self.spent["parts"].as_array().expect("parts").iter();
         let found = parts.find(|one| one["part"] == part);
         found.map_or(0.0, |one| number(&one["mean_ns"]))
+    }
+
+    /// The names of its parts.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let parts = self.spent["parts"].as_array().expect("parts").iter();
+        parts.map(|one| one["part"].as_str().expect("a text"))
+    }
+
+    /// It as a line, beside what is known otherwise of what was planted.
+    fn told(&self, truth_ns: f64) -> String {
+        let parts = self
+            .names()
+            .map(|name| format!("{name} {:.0}", self.of(name)));
+        let parts: Vec<String> = parts.collect();
+        format!(
+            "{:.0} ns, {truth_ns:.0} planted: {}",
+            self.latency(),
+            parts.join(", ")
+        )
     }
 
     /// The latency without what others on a busy machine had the processors for, ns.
@@ -94,18 +121,22 @@ impl Budget {
 
 /// Measures one stage on a device, in a control group where one is given.
 fn measured(device: &LoopDevice, stage: &str, group: Option<&ThrottleGroup>) -> Budget {
+    measured_by(device.path(), stage, |program| match group {
+        Some(group) => program.inside(group),
+        None => program,
+    })
+}
+
+/// Measures one stage on a device or file, by a program that is changed so.
+fn measured_by(target: &Path, stage: &str, change: impl FnOnce(Program) -> Program) -> Budget {
     let case = Case::new();
     let plan = case.text_file("plan.toml", &one_stage(stage));
     let mut program = case.diskfacts(["measure", "--plan"]);
-    program = program.args([plan.as_path(), device.path()]);
+    program = program.args([plan.as_path(), target]);
     if stage.contains("\"write\"") {
-        program = program.arg("--destroy-data-on").arg(device.path());
+        program = program.arg("--destroy-data-on").arg(target);
     }
-    let program = match group {
-        Some(group) => program.inside(group),
-        None => program,
-    };
-    program.run().expect_code(0);
+    change(program).run().expect_code(0);
     let run = case.last();
     let io = &run["trials"][0]["evidence"]["process_io"];
     let fetched = io["read_bytes"].as_u64().expect("as root it is known");
@@ -150,69 +181,6 @@ fn a_device_of_known_delay_has_that_delay() {
 
     let fast = measured(&or_skip!(filled()), &stage, None);
     assert!(fast.of("device") < 0.2 * service, "{:#}", fast.spent);
-}
-
-#[test]
-fn what_a_control_group_holds_back_is_not_the_device() {
-    or_skip!(events());
-    let device = or_skip!(filled());
-    let group = Throttle {
-        reads_per_s: Some(50),
-        ..Throttle::default()
-    };
-    let group = or_skip!(ThrottleGroup::new(&device, group));
-    let stage = format!("{DIRECT}operations = 100");
-    let limited = measured(&device, &stage, Some(&group));
-    assert!(limited.latency() > 15e6, "{:#}", limited.spent);
-    // The first burst of a slice is free; then one read each 20 ms.
-    let planted = limited.undisturbed() - limited.of("device");
-    or_skip!(limited.expect("admission", planted));
-    limited.at_most("device", 0.1);
-
-    let free = measured(&device, &stage, None);
-    assert!(free.of("admission") == 0.0, "{:#}", free.spent);
-}
-
-#[test]
-fn what_waits_for_a_place_in_a_short_queue_is_not_the_device() {
-    or_skip!(events());
-    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(5)));
-    let device = disk.device();
-    or_skip!(device.set("scheduler", "none"));
-    or_skip!(device.set("nr_requests", "4"));
-    let held: f64 = device.get("nr_requests").parse().expect("a number");
-    let stage = format!("{DIRECT}queue_depth = 32\noperations = 400");
-    let short = measured(device, &stage, None);
-    // Of 32 in flight so many are in the queue, and the others wait for a place there.
-    or_skip!(short.expect("admission", short.undisturbed() * (1.0 - held / 32.0)));
-
-    let one = measured(device, &format!("{DIRECT}operations = 40"), None);
-    assert!(one.of("admission") == 0.0, "{:#}", one.spent);
-}
-
-#[test]
-fn what_a_scheduler_holds_back_is_not_the_device() {
-    or_skip!(events());
-    // A disk that takes its time, and takes many at once: on one that answers at once, what
-    // the processors do between the scheduler and it is a large share of so little.
-    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(5)));
-    let device = disk.device();
-    let stage = format!("{DIRECT}queue_depth = 32\noperations = 200");
-    or_skip!(device.set("scheduler", "none"));
-    let free = measured(device, &stage, None);
-    free.at_most("scheduler", 0.1);
-
-    or_skip!(device.set("scheduler", "bfq"));
-    or_skip!(device.set("iosched/strict_guarantees", "1"));
-    let held = measured(device, &stage, None);
-    // One is with the device at a time: of 32 in flight, its time is a thirty-second, and
-    // the others wait for their turn.
-    assert!(
-        held.of("scheduler") > 5.0 * held.of("device"),
-        "{:#}",
-        held.spent
-    );
-    held.at_most("device", 0.1);
 }
 
 /// Operations of a stage of which a hundredth is to be slow, and each how many the disk

@@ -2,9 +2,8 @@
 
 use crate::alone::alone;
 use crate::case::MIB;
-use crate::disks::OnDisks;
 use crate::said::of;
-use diskfacts_testkit::{DelayedDisk, Missing, Served, or_skip, skip};
+use diskfacts_testkit::{DelayedDisk, Missing, OnDisks, Served, or_skip, skip};
 use std::time::Duration;
 
 const ALONE: &str =

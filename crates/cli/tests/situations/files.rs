@@ -3,11 +3,10 @@
 use crate::alone::alone;
 use crate::beside::{Counter, Shells, counted, empty};
 use crate::case::{Case, MIB, write_data};
-use crate::disks::OnDisks;
 use crate::said::of;
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, or_skip, require_tool,
-    skip,
+    FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, OnDisks, or_skip,
+    require_tool, skip,
 };
 use std::fmt::Write;
 use std::fs::{self, File};

@@ -15,7 +15,6 @@ mod blocked;
 #[path = "../cli/case.rs"]
 mod case;
 mod device;
-mod disks;
 mod files;
 mod held_back;
 mod machine;

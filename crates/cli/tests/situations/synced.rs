@@ -3,9 +3,8 @@
 use crate::alone::alone;
 use crate::beside::{Counter, Shells, counted};
 use crate::case::{Case, MIB};
-use crate::disks::OnDisks;
 use crate::said::{Said, of};
-use diskfacts_testkit::{DelayedDisk, Missing, or_skip, require_tool};
+use diskfacts_testkit::{DelayedDisk, Missing, OnDisks, or_skip, require_tool};
 use std::fs;
 use std::process::Command;
 use std::time::Duration;

@@ -1,16 +1,20 @@
 //! Filesystems on disks of known delay. This process serves these, so that others make the
 //! filesystems and fill them.
 
-use diskfacts_testkit::{Missing, Scratch, require_tool};
+use crate::{Missing, Scratch, require_tool};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A filesystem that is mounted until it is dropped.
-pub(crate) struct OnDisks(Scratch);
+#[derive(Debug)]
+pub struct OnDisks(Scratch);
 
 impl OnDisks {
     /// A btrfs that deals its data out to these devices.
-    pub(crate) fn btrfs(devices: &[&Path], options: &str) -> Result<Self, Missing> {
+    ///
+    /// # Errors
+    /// What is missing: the program that makes it, or the kernel's part of it.
+    pub fn btrfs(devices: &[&Path], options: &str) -> Result<Self, Missing> {
         let data = if devices.len() > 1 { "raid0" } else { "single" };
         let program = require_tool("mkfs.btrfs", "btrfs-progs")?;
         Self::made(
@@ -21,14 +25,22 @@ impl OnDisks {
         )
     }
 
-    pub(crate) fn ext4(device: &Path) -> Result<Self, Missing> {
+    /// An ext4 with all of its structures written.
+    ///
+    /// # Errors
+    /// What is missing: the program that makes it, or the kernel's part of it.
+    pub fn ext4(device: &Path) -> Result<Self, Missing> {
         let program = require_tool("mkfs.ext4", "e2fsprogs")?;
         let mut make = Command::new(program);
         make.args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
         Self::made("ext4", &mut make, &[device], "defaults")
     }
 
-    pub(crate) fn xfs(device: &Path) -> Result<Self, Missing> {
+    /// An XFS.
+    ///
+    /// # Errors
+    /// What is missing: the program that makes it, or the kernel's part of it.
+    pub fn xfs(device: &Path) -> Result<Self, Missing> {
         let program = require_tool("mkfs.xfs", "xfsprogs")?;
         Self::made(
             "xfs",
@@ -50,7 +62,10 @@ impl OnDisks {
     }
 
     /// What is on this device already.
-    pub(crate) fn mounted(kind: &str, device: &Path, options: &str) -> Result<Self, Missing> {
+    ///
+    /// # Errors
+    /// What is missing: the kernel's part of it.
+    pub fn mounted(kind: &str, device: &Path, options: &str) -> Result<Self, Missing> {
         let mounted = Self(Scratch::new()?);
         let mut mount = Command::new("mount");
         let mount = mount.args(["-t", kind, "-o", options]).arg(device);
@@ -58,12 +73,16 @@ impl OnDisks {
         Ok(mounted)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// A file of 32 MiB of random data.
-    pub(crate) fn file(&self) -> PathBuf {
+    ///
+    /// # Panics
+    /// When there is no room.
+    pub fn file(&self) -> PathBuf {
         let file = self.0.join("data");
         let mut dd = Command::new("dd");
         dd.args(["if=/dev/urandom", "bs=1M", "count=32", "conv=fsync"]);
