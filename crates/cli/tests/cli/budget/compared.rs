@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 const OFF: f64 = 0.1;
 /// What these may be at least, ns.
 const OFF_NS: f64 = 5_000.0;
+/// Share of the latency that what is planted has to be: less is lost among what else differs.
+const WORTH: f64 = 0.25;
 /// Part of a trial in which some task of this machine waited for a processor, from which on
 /// what the processors are needed for (completions, the threads of a disk) takes longer by it:
 /// as in the situations.
@@ -98,7 +100,7 @@ impl Planted {
         };
         let found_ns = grown(&of_planted);
         let mut wrong = Vec::new();
-        if truth_ns < latency_ns / 2.0 {
+        if truth_ns < WORTH * latency_ns {
             wrong.push(format!(
                 "only {truth_ns:.0} of {latency_ns:.0} ns are planted"
             ));

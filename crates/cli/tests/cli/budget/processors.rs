@@ -8,6 +8,8 @@ use diskfacts_testkit::{ControlGroup, Missing, Program, Shells, or_skip, require
 /// Reads that memory serves: nothing but a processor is needed for them.
 const WARM: &str = "operation = \"read\"\nblock_size = \"16KiB\"\ncache = \"warm\"\n\
                     span = \"4MiB\"\ntime = \"600ms\"";
+/// Before what else runs on the machine.
+const FIRST: (&str, &str) = ("cpu.shares", "262144");
 /// Other programs on the processor.
 const OTHERS: u32 = 2;
 
@@ -22,7 +24,7 @@ fn processors_that_others_keep_busy() {
     or_skip!(require_tool("taskset", "util-linux"));
     let device = or_skip!(filled());
     // In one group they have equal parts of what the group gets.
-    let group = or_skip!(ControlGroup::new("cpu", "budget-busy", &[]));
+    let group = or_skip!(ControlGroup::new("cpu", "budget-busy", &[FIRST]));
     let others = format!(
         "echo $$ > {}/cgroup.procs; taskset -pc 0 $$; while :; do :; done",
         group.path().display()
@@ -50,14 +52,18 @@ fn processors_that_others_keep_busy() {
 }
 
 /// A quarter of a processor, in periods of 20 ms.
-const QUARTER: [(&str, &str); 2] = [("cpu.cfs_period_us", "20000"), ("cpu.cfs_quota_us", "5000")];
+const QUARTER: [(&str, &str); 3] = [
+    FIRST,
+    ("cpu.cfs_period_us", "20000"),
+    ("cpu.cfs_quota_us", "5000"),
+];
 
 #[test]
 fn processor_time_that_a_quota_withholds() {
     or_skip!(events());
     let device = or_skip!(filled());
     let limited = or_skip!(ControlGroup::new("cpu", "budget-quota", &QUARTER));
-    let free = or_skip!(ControlGroup::new("cpu", "budget-free", &[]));
+    let free = or_skip!(ControlGroup::new("cpu", "budget-free", &[FIRST]));
     let planted = Planted {
         starves: true,
         ..Planted::only(&["processor"])

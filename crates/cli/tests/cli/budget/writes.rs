@@ -10,19 +10,20 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Bytes that are written, and how many of them may be dirty: these are not waited for.
-const WRITTEN: u64 = 128 * MIB;
-const DIRTY: u64 = 8 * MIB;
+const WRITTEN: u64 = 96 * MIB;
+const DIRTY: u64 = 4 * MIB;
 const BLOCK: u64 = 64 << 10;
 
-/// When the disk had so many bytes, from when it had the first.
-fn until_written(served: &[Served], bytes: u64) -> Duration {
+/// When the disk had been handed so many bytes, from when it was handed the first.
+fn until_handed_over(served: &[Served], bytes: u64) -> Duration {
     let mut sum = 0;
-    let all = served.iter().filter(|one| one.kind == ServedKind::Write);
-    let mut all = all.skip_while(|one| {
+    let mut writes = served.iter().filter(|one| one.kind == ServedKind::Write);
+    let first = writes.next().expect("a write");
+    let mut later = writes.skip_while(|one| {
         sum += one.bytes;
         sum < bytes
     });
-    all.next().expect("so many").replied - served[0].arrived
+    later.next().expect("so many").arrived - first.arrived
 }
 
 #[test]
@@ -32,8 +33,10 @@ fn what_is_put_to_sleep_because_too_much_is_dirty_is_not_the_device() {
         WRITTEN + 8 * MIB,
         Duration::from_millis(8)
     ));
-    // A rate of its own, whatever is written at a time.
+    // A rate of its own, whatever is written at a time; and what is on its way to it, which is
+    // not dirty any more, is little.
     disk.one_at_a_time();
+    or_skip!(disk.device().set("nr_requests", "4"));
     let operations = WRITTEN / BLOCK;
     let stage = format!(
         "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"{BLOCK}B\"\n\
@@ -46,12 +49,14 @@ fn what_is_put_to_sleep_because_too_much_is_dirty_is_not_the_device() {
         let budget = measured_by(disk.device().path(), &stage, |program| program);
         drop(limit);
         let truth_ns = if planted {
-            // In the middle between where write-back begins and where all stops, writers are as
-            // fast as the disk (`Documentation/admin-guide/sysctl/vm.rst`, mm/page-writeback.c).
-            let waited = until_written(&disk.served(), WRITTEN - DIRTY * 3 / 4);
+            // Write-back begins at half of the limit and writers are slowed from three quarters
+            // on: in the middle between there and the limit they are as fast as the disk
+            // (`balance_dirty_pages` in mm/page-writeback.c).
+            let waited = until_handed_over(&disk.served(), WRITTEN - DIRTY * 7 / 8);
             waited.as_nanos() as f64 / operations as f64
         } else {
-            0.0
+            // The pages have to be filled in any case.
+            budget.undisturbed()
         };
         Ok(Measured { budget, truth_ns })
     }));
@@ -63,8 +68,10 @@ fn a_journal_that_others_keep_busy_is_not_the_device() {
     or_skip!(events());
     let disk = or_skip!(DelayedDisk::new(400 * MIB, Duration::from_millis(4)));
     let filesystem = or_skip!(OnDisks::ext4(disk.device().path()));
+    // It holds what it was given as its standard output until it has ended, and the filesystem
+    // is not in use any more.
     let others = format!(
-        "dd if=/dev/zero of={}/n$$ bs=4k count=200 oflag=append,dsync conv=notrunc",
+        "dd if=/dev/zero of={}/n$$ bs=4k count=200 oflag=append,dsync conv=notrunc 3>&1",
         filesystem.path().display()
     );
     let stage = format!(
