@@ -9,6 +9,9 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// Answers each read of a file, after a fifth of a millisecond (fanotify(7)): a scanner that
 /// looks at what is read. For each it writes a byte to standard output.
@@ -102,10 +105,74 @@ fn streams_that_wait_for_the_lock_of_one_file() {
     let stage = "operation = \"write\"\nblock_size = \"64KiB\"\ncache = \"buffered\"\n\
                  time = \"300ms\"";
     let many = format!("{stage}\nstreams = 6");
-    let said = of(&file, &many).destroying().said();
+    let (said, waited) = while_looking(|| of(&file, &many).destroying().said());
+    assert!(waited > 20, "{waited} times one of them waited for it");
     said.names("blocked", "the lock of the file");
-    let said = of(&file, stage).destroying().said();
+    let (said, waited) = while_looking(|| of(&file, stage).destroying().said());
+    assert_eq!(waited, 0);
     said.is_silent_of("blocked");
+}
+
+/// Between two looks at what threads do.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Does this, and counts how often meanwhile a thread of a program that was started here was seen
+/// waiting for the lock of a file in order to write it: `/proc/PID/task/TID/stack`.
+fn while_looking<T>(doing: impl FnOnce() -> T) -> (T, usize) {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut waited = 0;
+            while !over.load(Ordering::Relaxed) {
+                waited += stacks().filter(|stack| waits_for_a_lock(stack)).count();
+                thread::sleep(LOOK);
+            }
+            waited
+        });
+        // Else what fails here would be waited for without an end.
+        let end = EndsLooking(&over);
+        let done = doing();
+        drop(end);
+        (done, looking.join().expect("nothing that fails"))
+    })
+}
+
+struct EndsLooking<'a>(&'a AtomicBool);
+
+impl Drop for EndsLooking<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What each thread of the programs that this one has started is in, in the kernel.
+fn stacks() -> impl Iterator<Item = String> {
+    let tasks = |process: &str| {
+        let tasks = fs::read_dir(format!("/proc/{process}/task"));
+        // Who has ended has none.
+        tasks
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|task| task.path())
+    };
+    let children = tasks("self").filter_map(|task| fs::read_to_string(task.join("children")).ok());
+    let processes: Vec<String> = children
+        .flat_map(|line| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let tasks = processes
+        .into_iter()
+        .flat_map(move |process| tasks(&process));
+    tasks.filter_map(|task| fs::read_to_string(task.join("stack")).ok())
+}
+
+/// A writer of an inode takes its `i_rwsem` (kernel/locking/rwsem.c).
+fn waits_for_a_lock(stack: &str) -> bool {
+    stack.contains("rwsem_down_write_slowpath") && stack.contains("_write_iter")
 }
 
 /// Thaws a filesystem that may be frozen.

@@ -64,6 +64,9 @@ fn a_few_requests_that_take_long() {
     assert!(slow.len() > 10, "{}", slow.len());
     said.names("slow-requests", "Tail latency")
         .is_silent_of("stall");
+    let sound = or_skip!(self::disk());
+    let said = of(sound.device().path(), ALONE).said();
+    said.is_silent_of("slow-requests");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use diskfacts_testkit::{
 };
 use std::fmt::Write;
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
@@ -96,6 +97,14 @@ fn space_that_was_set_aside_and_never_written() {
     tool("fallocate", &["-l", "32M"], &file, &[]);
     assert!(fs::metadata(&file).expect("the file").blocks() >= 65_536);
     of(&file, READ).said().names("holes", "no data of its own");
+    // The same file, of the same blocks, once they are written.
+    let mut written = fs::OpenOptions::new().write(true).open(&file).expect("it");
+    let data = vec![0x5a; 32 * MIB as usize];
+    written
+        .write_all(&data)
+        .and_then(|()| written.sync_all())
+        .expect("room that is there");
+    of(&file, READ).said().is_silent_of("holes");
 }
 
 /// A clone that is written over.

@@ -5,7 +5,8 @@ use crate::beside::{Counter, Shells, counted, empty, filled};
 use crate::case::MIB;
 use crate::said::of;
 use diskfacts_testkit::{
-    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, or_skip, skip,
+    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, Served,
+    or_skip, skip,
 };
 use rustix::fs::FallocateFlags;
 use std::fs::File;
@@ -22,13 +23,28 @@ const IN_ORDER: &str = "operation = \"read\"\npattern = \"sequential\"\nblock_si
 #[test]
 fn a_scheduler_that_sends_one_at_a_time() {
     let _alone = alone();
-    let device = or_skip!(filled(64 * MIB));
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    let device = disk.device();
     or_skip!(device.set("scheduler", "bfq"));
     or_skip!(device.set("iosched/strict_guarantees", "1"));
+    disk.served();
     let said = of(device.path(), DEEP).said();
+    assert_eq!(most_at_once(&disk), 1);
     said.names("device-queue", "bfq, sends it 1 request at a time");
     or_skip!(device.set("scheduler", "none"));
-    of(device.path(), DEEP).said().is_silent_of("device-queue");
+    let said = of(device.path(), DEEP).said();
+    assert!(most_at_once(&disk) > 8);
+    said.is_silent_of("device-queue");
+}
+
+/// Most of the requests since it was last asked that the disk had at one time.
+fn most_at_once(disk: &DelayedDisk) -> usize {
+    let served = disk.served();
+    let meanwhile = |one: &Served| {
+        let there = |other: &&Served| other.arrived <= one.arrived && one.arrived < other.replied;
+        served.iter().filter(there).count()
+    };
+    served.iter().map(meanwhile).max().unwrap_or(0)
 }
 
 #[test]
@@ -92,10 +108,13 @@ fn few_places_in_the_queue() {
     let _alone = alone();
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
     or_skip!(disk.device().set("nr_requests", "4"));
+    disk.served();
     let said = of(disk.device().path(), DEEP).said();
+    assert_eq!(most_at_once(&disk), 4);
     said.names("device-queue", "lets 4 requests through at a time");
     or_skip!(disk.device().set("nr_requests", "128"));
     let said = of(disk.device().path(), DEEP).said();
+    assert!(most_at_once(&disk) > 8);
     said.is_silent_of("device-queue");
 }
 
@@ -123,7 +142,7 @@ fn few_places_in_the_queue_of_the_disk_below() {
         let served = disk.served();
         let since = served[0].arrived;
         let all = served[served.len() - 1].replied - since;
-        let at_work: Duration = served.iter().map(diskfacts_testkit::Served::service).sum();
+        let at_work: Duration = served.iter().map(Served::service).sum();
         if few {
             assert!(at_work < 5 * all, "{at_work:?} in {all:?}");
             let name = disk.device().name();
@@ -163,11 +182,14 @@ fn one_in_flight() {
     let _alone = alone();
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
     let stage = DEEP.replace("32", "1");
+    disk.served();
     let said = of(disk.device().path(), &stage).said();
+    assert_eq!(most_at_once(&disk), 1);
     said.names("one-at-a-time", "QD1: rate = 1 / latency");
     // A device in this machine that answers all alike late is behind no network.
     said.is_silent_of("network");
     let said = of(disk.device().path(), DEEP).said();
+    assert!(most_at_once(&disk) > 8);
     said.never_says("QD1: rate");
 }
 
@@ -178,11 +200,7 @@ fn a_device_that_stood_still() {
     let stage = DEEP.replace("32", "4");
     disk.stall_after(300, Duration::from_millis(900));
     let said = of(disk.device().path(), &stage).said();
-    let longest = disk
-        .served()
-        .iter()
-        .map(diskfacts_testkit::Served::service)
-        .max();
+    let longest = disk.served().iter().map(Served::service).max();
     assert!(longest >= Some(Duration::from_millis(900)), "{longest:?}");
     said.names("stall", "completed nothing");
     let said = of(disk.device().path(), &stage).said();
@@ -197,7 +215,7 @@ fn a_device_that_is_slower_from_then_on() {
     disk.slow_down_after(800, Duration::from_millis(14));
     let said = of(disk.device().path(), &stage).said();
     let served = disk.served();
-    let slow = |one: &&diskfacts_testkit::Served| one.service() > Duration::from_millis(16);
+    let slow = |one: &&Served| one.service() > Duration::from_millis(16);
     assert!(served.iter().filter(slow).count() > 50, "{}", served.len());
     said.names("changed-speed", "and stayed there");
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));

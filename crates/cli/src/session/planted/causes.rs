@@ -8,6 +8,7 @@
 
 mod draw;
 mod host;
+mod likely;
 mod pairs;
 mod sound;
 mod storage;
@@ -20,6 +21,7 @@ use crate::session::Testing;
 use crate::session::conclude::conclude;
 use diskfacts_record::{Confidence, Limit, Run, TestOutcome, TestedClaim};
 use draw::{Draw, WORK};
+use likely::Likely;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -64,7 +66,12 @@ struct Outcome {
     off: Vec<String>,
     /// What the run says that cannot be, or cannot be together.
     contradictions: Vec<String>,
+    /// What it says to be likely before its tests.
+    likely: Likely,
 }
+
+/// Share of what is said to be likely and was not tested that may be not so, percent; less than.
+const LIKELY_WRONG_MAX: usize = 5;
 
 /// The seed that this variable gives, else the usual one.
 fn seed_of(variable: &str) -> u64 {
@@ -188,6 +195,7 @@ fn planted(cause: &Cause, seed: u64) -> Outcome {
             redraws,
             off: off(&run),
             contradictions: contradictions(&run),
+            likely: Likely::of(&run, cause),
         };
     }
     panic!(
@@ -212,6 +220,7 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
     let (mut right, mut table, mut wrong) = (0, String::new(), String::new());
     let (mut off, mut contradictions) = (Vec::new(), Vec::new());
     let (mut tested, mut test_wrong, mut right_tested) = (0, Vec::new(), 0);
+    let (mut likely, mut likely_wrong, mut misled) = (0, Vec::new(), 0);
     for (cause, outcomes) in causes.iter().zip(outcomes.chunks(EACH)) {
         let mut named: BTreeMap<&str, usize> = BTreeMap::new();
         for outcome in outcomes {
@@ -220,6 +229,9 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
             off.extend(outcome.off.iter().map(named_so));
             tested += outcome.tested;
             test_wrong.extend_from_slice(&outcome.test_wrong);
+            likely += outcome.likely.claims;
+            likely_wrong.extend_from_slice(&outcome.likely.wrong);
+            misled += usize::from(!outcome.likely.wrong.is_empty());
             right_tested += usize::from(outcome.first_tested == name);
             contradictions.extend(outcome.contradictions.iter().map(named_so));
             *named.entry(&outcome.first).or_default() += 1;
@@ -246,10 +258,21 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
         test_wrong.len(),
         test_wrong.join("\n")
     );
+    println!(
+        "{} of {likely} claims that are likely before tests are not so, in {misled} of {count} \
+         plantings\n{}",
+        likely_wrong.len(),
+        likely_wrong.join("\n")
+    );
     assert!(
         test_wrong.len() * 100 <= tested * TESTS_WRONG_MAX,
         "seed {seed}, {tested} tests\n{}",
         test_wrong.join("\n")
+    );
+    assert!(
+        likely_wrong.len() * 100 < likely * LIKELY_WRONG_MAX,
+        "seed {seed}, {likely} claims\n{}",
+        likely_wrong.join("\n")
     );
     assert!(causes.len() >= 20 || only.is_some());
     assert!(right * 100 >= count * PERCENT_MIN, "seed {seed}\n{table}");

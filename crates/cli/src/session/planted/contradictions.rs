@@ -176,6 +176,19 @@ fn trials<'a>(run: &'a Run, of: &'a StageLimits) -> impl Iterator<Item = &'a Tri
     run.trials.iter().filter(same)
 }
 
+/// Part of what a claim says that has to have been there.
+pub(super) const OFF: f64 = 0.5;
+
+/// The part of the time of a stage that this limiter speaks of, where that is known.
+pub(super) fn there(run: &Run, stage: &StageLimits, limiter: &str) -> Option<f64> {
+    let (_, part) = PARTS.iter().find(|(name, _)| *name == limiter)?;
+    let times = trials(run, stage).filter_map(|t| t.evidence.truth.as_ref()?.time);
+    let (there, all) = times.fold((0, 0), |(there, all), time| {
+        (there + part(&time), all + time.total_ns())
+    });
+    Some(there as f64 / all as f64)
+}
+
 /// What is blamed in a stage without having been there.
 fn blamed(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -184,17 +197,11 @@ fn blamed(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
         .iter()
         .filter(|limit| limit.confidence >= least)
     {
-        let Some((_, part)) = PARTS.iter().find(|(name, _)| *name == limit.limiter) else {
+        let Some(truth) = there(run, stage, &limit.limiter) else {
             continue;
         };
-        let times = trials(run, stage).filter_map(|t| t.evidence.truth.as_ref()?.time);
-        let (there, all) = times.fold((0, 0), |(there, all), time| {
-            (there + part(&time), all + time.total_ns())
-        });
         // Of what was there, a claim may be off by half.
-        let share = limit.share.unwrap_or(0.0);
-        if (there as f64) < 0.5 * share * all as f64 {
-            let truth = there as f64 / all as f64;
+        if truth < OFF * limit.share.unwrap_or(0.0) {
             wrong.push(format!(
                 "{}: {} (in truth {truth:.2})",
                 limit.limiter, limit.claim

@@ -85,11 +85,25 @@ fn survey(profile: &str) -> Setup {
 }
 
 /// Where the time of a stage went.
-fn truth(run: &Run, stage: &str) -> TimeParts {
+pub(super) fn truth(run: &Run, stage: &str) -> TimeParts {
     let of_stage = run.trials.iter().filter(|trial| trial.stage == stage);
     let times = of_stage.map(|trial| trial.evidence.truth.and_then(|truth| truth.time));
     let sum = times.map(|time| time.expect("a simulated disk knows"));
     sum.fold(TimeParts::default(), |sum, time| sum.plus(&time))
+}
+
+/// The part of this time that is of the class of a limiter, where it has one; what waits for others
+/// of the stage is left out, unless that is what it is about.
+pub(super) fn part(limiter: &str, time: &TimeParts) -> Option<f64> {
+    let (_, class) = CLASSES.iter().find(|(name, _)| *name == limiter)?;
+    let named = time.named().into_iter();
+    let own: u64 = named
+        .filter(|(name, _)| class.contains(name))
+        .map(|(_, ns)| ns)
+        .sum();
+    let is_waiting = class.contains(&FOR_OTHERS[0]);
+    let others = if is_waiting { 0 } else { time.queue_ns };
+    Some(own as f64 / (time.total_ns() - others).max(1) as f64)
 }
 
 /// What is wrong with the first limiter of a stage, if it is.
