@@ -26,7 +26,7 @@ mod volumes;
 use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::profile::profiles;
 use diskfacts_facts::rules;
-use diskfacts_record::{Finding, Run};
+use diskfacts_record::{Confidence, Finding, Run};
 use setup::Setup;
 
 fn rules_of(run: &Run) -> Vec<&str> {
@@ -67,6 +67,9 @@ fn each_flaw_is_found_and_nothing_else() {
         let run = setup.run();
         if rules_of(&run) != [*rule] {
             wrong.push(format!("planted {rule}, found\n{}", claims(&run.findings)));
+        }
+        for what in contradictions::of_run(&run, Confidence::Likely) {
+            wrong.push(format!("planted {rule}: {what}"));
         }
         for finding in &run.findings {
             if let Some(odd) = odd_remedy(finding) {

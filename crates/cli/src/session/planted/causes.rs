@@ -74,13 +74,13 @@ struct Outcome {
 const LIKELY_WRONG_MAX: usize = 5;
 
 /// The seed that this variable gives, else the usual one.
-fn seed_of(variable: &str) -> u64 {
+pub(super) fn seed_of(variable: &str) -> u64 {
     let given = std::env::var(variable).ok();
     given.map_or(SEED, |text| text.parse().expect("a seed is a number"))
 }
 
 /// What `of` gives for each number below `count`, done by some threads.
-fn in_parallel<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(super) fn in_parallel<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, T>> = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -130,17 +130,6 @@ fn off(run: &Run) -> Vec<String> {
     let figures = run.figures.iter().filter(|figures| figures.stage == WORK);
     figures
         .flat_map(|figures| budget::differences(run, figures))
-        .collect()
-}
-
-/// What is said of the stages of a run and cannot be, or cannot be together.
-fn contradictions(run: &Run) -> Vec<String> {
-    let stages = run.limits.iter();
-    stages
-        .flat_map(|stage| {
-            let wrong = contradictions::of_stage(run, stage, Confidence::Likely);
-            wrong.map(|what| format!("{}: {what}", stage.stage))
-        })
         .collect()
 }
 
@@ -194,7 +183,7 @@ fn planted(cause: &Cause, seed: u64) -> Outcome {
             told: tell(limits),
             redraws,
             off: off(&run),
-            contradictions: contradictions(&run),
+            contradictions: contradictions::of_run(&run, Confidence::Likely),
             likely: Likely::of(&run, cause),
         };
     }

@@ -2,7 +2,8 @@
 //! one at most can be.
 
 use diskfacts_record::evidence::TimeParts;
-use diskfacts_record::{Confidence, Run, StageLimits, Trial};
+use diskfacts_record::finding::Severity;
+use diskfacts_record::{Confidence, Finding, Outcome, Run, StageLimits, Trial};
 
 /// A limiter, and the part of the operations' time that it speaks of.
 type Part = (&'static str, fn(&TimeParts) -> u64);
@@ -171,6 +172,123 @@ const OF_DEVICES: [&str; 14] = [
     "retries",
 ];
 
+/// What a rule finds in a stage, and limiters that it leaves no room for there, and why.
+const FOUND: &[(&str, &[&str], &str)] = &[
+    (
+        "served-from-cache",
+        &["media-rate", "interface", "zone", "device-parallelism"],
+        "a rate is that of memory, or of the device",
+    ),
+    (
+        "holes",
+        &["media-rate", "zone", "seek", "rotation"],
+        "no medium is asked for what was never written",
+    ),
+    (
+        "cache-burst",
+        &["media-rate", "write-cache-off", "zone"],
+        "a write cache took it, or the medium did",
+    ),
+    (
+        "warm-not-cached",
+        &["page-cache"],
+        "memory served it, or the device had to",
+    ),
+    (
+        "cpu-bound",
+        &["media-rate", "interface", "device-parallelism"],
+        "a processor is the limit, or the device is",
+    ),
+    (
+        "depth-not-reached",
+        &["device-parallelism"],
+        "what does not get to a device does not fill it",
+    ),
+    (
+        "rate-missed",
+        &["offered-load"],
+        "the rate that was asked for was met, or was not",
+    ),
+    (
+        "early-acknowledgement",
+        &["write-cache-off"],
+        "a cache answers for the medium, or it is off",
+    ),
+    (
+        "not-durable",
+        &["flush-per-write"],
+        "no write waits for a flush where none is asked for",
+    ),
+    (
+        "sync-without-flush",
+        &["flush-per-write"],
+        "no write waits for a flush that is not sent",
+    ),
+];
+
+/// Findings of which each says that a stage is not what it seems, and how its figures then are:
+/// better than what a use needs of a disk.
+const FLATTERING: [&str; 7] = [
+    "served-from-cache",
+    "holes",
+    "cache-burst",
+    "direct-refused",
+    "sync-without-flush",
+    "flush-not-to-medium",
+    "too-short",
+];
+
+/// Whether a finding is about a stage, or about all of them.
+fn concerns(finding: &Finding, stage: &str) -> bool {
+    finding.stages.is_empty() || finding.stages.iter().any(|name| name == stage)
+}
+
+/// What limits a stage, as is said, though what was found there leaves no room for it.
+fn found_otherwise(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
+    let said = |name: &str| {
+        let mut limits = stage.limits.iter();
+        limits.find(|limit| {
+            // Each may be so for a part of the time.
+            let share = limit.share.unwrap_or(1.0);
+            limit.limiter == name && limit.confidence >= least && share > OFF
+        })
+    };
+    let here = run.findings.iter().filter(|f| concerns(f, &stage.stage));
+    let wrong = here.flat_map(|finding| {
+        let rows = FOUND.iter().filter(|(rule, ..)| *rule == finding.rule);
+        let pairs = rows.flat_map(|(_, limiters, why)| limiters.iter().map(move |l| (*l, *why)));
+        pairs.filter_map(|(limiter, why)| {
+            let limit = said(limiter)?;
+            Some(format!(
+                "{} and {limiter}: {why}: {} {}",
+                finding.rule, finding.claim, limit.claim
+            ))
+        })
+    });
+    wrong.collect()
+}
+
+/// Verdicts that a disk is good enough, by stages of which it was found that they are not what
+/// they seem.
+pub(super) fn of_verdicts(run: &Run) -> Vec<String> {
+    let passed = run.verdicts.iter().filter(|v| v.outcome == Outcome::Pass);
+    let wrong = passed.flat_map(|verdict| {
+        let stage = verdict.stage.as_deref().unwrap_or_default();
+        let doubts = run.findings.iter().filter(move |finding| {
+            let is_grave = finding.severity >= Severity::Warning;
+            is_grave && FLATTERING.contains(&finding.rule.as_str()) && concerns(finding, stage)
+        });
+        doubts.map(move |finding| {
+            let (profile, needed) = (&verdict.profile, &verdict.needed);
+            format!(
+                "{profile} passes by {stage}, {needed}, and {}: {}",
+                finding.rule, finding.claim
+            )
+        })
+    });
+    wrong.collect()
+}
+
 fn trials<'a>(run: &'a Run, of: &'a StageLimits) -> impl Iterator<Item = &'a Trial> {
     let same = |trial: &&Trial| trial.stage == of.stage && trial.settings == of.settings;
     run.trials.iter().filter(same)
@@ -242,6 +360,18 @@ fn excluded(stage: &StageLimits) -> Vec<String> {
         .collect()
 }
 
+/// What is wrong with all that is said of a run.
+pub(super) fn of_run(run: &Run, least: Confidence) -> Vec<String> {
+    let stages = run.limits.iter();
+    stages
+        .flat_map(|stage| {
+            let wrong = of_stage(run, stage, least);
+            wrong.map(|what| format!("{} {:?}: {what}", stage.stage, stage.settings))
+        })
+        .chain(of_verdicts(run))
+        .collect()
+}
+
 /// What is wrong with what is said of a stage, as surely as this or more so: what is only
 /// possible is one explanation among several, and says so.
 pub(super) fn of_stage(
@@ -249,5 +379,8 @@ pub(super) fn of_stage(
     stage: &StageLimits,
     least: Confidence,
 ) -> impl Iterator<Item = String> {
-    blamed(run, stage, least).into_iter().chain(excluded(stage))
+    blamed(run, stage, least)
+        .into_iter()
+        .chain(excluded(stage))
+        .chain(found_otherwise(run, stage, least))
 }
