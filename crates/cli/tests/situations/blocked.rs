@@ -145,7 +145,7 @@ impl Drop for EndsLooking<'_> {
     }
 }
 
-/// What each thread of the programs that this one has started is in, in the kernel.
+/// Where the threads of the programs that this one has started sleep in the kernel.
 fn stacks() -> impl Iterator<Item = String> {
     let tasks = |process: &str| {
         let tasks = fs::read_dir(format!("/proc/{process}/task"));
@@ -157,22 +157,25 @@ fn stacks() -> impl Iterator<Item = String> {
             .map(|task| task.path())
     };
     let children = tasks("self").filter_map(|task| fs::read_to_string(task.join("children")).ok());
-    let processes: Vec<String> = children
-        .flat_map(|line| {
-            line.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    let processes = children.collect::<String>();
+    let processes: Vec<String> = processes.split_whitespace().map(str::to_owned).collect();
     let tasks = processes
         .into_iter()
         .flat_map(move |process| tasks(&process));
-    tasks.filter_map(|task| fs::read_to_string(task.join("stack")).ok())
+    // Of those that run it is not where they are.
+    let sleeps = |task: &PathBuf| {
+        let status = fs::read_to_string(task.join("status"));
+        status.is_ok_and(|status| status.contains("\nState:\tD"))
+    };
+    let stack = |task: PathBuf| fs::read_to_string(task.join("stack")).ok();
+    tasks.filter(sleeps).filter_map(stack)
 }
 
-/// A writer of an inode takes its `i_rwsem` (kernel/locking/rwsem.c).
+/// A writer of an inode takes its `i_rwsem` first: the functions that wait for that are the
+/// scheduler's, which the stack leaves out (`__sched`, kernel/locking/rwsem.c).
 fn waits_for_a_lock(stack: &str) -> bool {
-    stack.contains("rwsem_down_write_slowpath") && stack.contains("_write_iter")
+    let innermost = stack.lines().next().unwrap_or_default();
+    innermost.contains("_write_iter")
 }
 
 /// Thaws a filesystem that may be frozen.

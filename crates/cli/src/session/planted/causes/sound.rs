@@ -21,6 +21,43 @@ fn draw(name: &str, seed: u64) -> Setup {
     setup
 }
 
+/// Operations of a stage that memory serves, of which no disk is seen.
+const FROM_MEMORY: u64 = 20_000;
+
+/// The time of a survey, virtual: the usual one.
+fn time_ns() -> u64 {
+    let s: u64 = std::env::var("SURVEY_S").map_or(60, |s| s.parse().unwrap());
+    s * 1_000_000_000
+}
+
+#[test]
+fn surveys_of_two_hundred_disks_without_a_flaw_have_no_warning() {
+    let seed = seed_of("DISKFACTS_SOUND_SEED");
+    let names: Vec<&str> = profiles().collect();
+    let count = names.len() * EACH;
+    let began = std::time::Instant::now();
+    let found = in_parallel(count, |index| {
+        let name = names[index % names.len()];
+        let mut setup = draw(name, seed.wrapping_add(1 + index as u64));
+        setup.plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
+        setup.stage("cached-random-read").workload.stop.operations = Some(FROM_MEMORY);
+        setup.time_ns = time_ns() / if setup.profile.is_rotational() { 1 } else { 20 };
+        let mut run = setup.run();
+        let is_grave = |finding: &Finding| finding.severity >= Severity::Warning;
+        run.findings.retain(is_grave);
+        (!run.findings.is_empty()).then(|| format!("{name}\n{}", claims(&run.findings)))
+    });
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    println!(
+        "DISKFACTS_SOUND_SEED={seed}: {} of {count} surveys of disks without a flaw have a \
+         warning, {:?}\n{}",
+        found.len(),
+        began.elapsed(),
+        found.join("\n")
+    );
+    assert!(count >= 200 && found.is_empty(), "seed {seed}");
+}
+
 #[test]
 fn two_hundred_disks_without_a_flaw_have_no_warning() {
     let seed = seed_of("DISKFACTS_SOUND_SEED");
