@@ -19,7 +19,7 @@ const HOLD_BACK: &str = "retries stall slow-requests slow-member thermal-throttl
 /// for so large a share of the time; without a share, where it may be the answer. In the order in
 /// which they are applied: what is left out leaves nothing else out, so a limiter is decided on
 /// before those that it excludes.
-const TABLE: [(&str, &str, f64); 14] = [
+const TABLE: [(&str, &str, f64); 16] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     ("retries", "other-process", OF_OTHERS),
     // A process that is let run again has to get going.
@@ -76,6 +76,8 @@ const TABLE: [(&str, &str, f64); 14] = [
     ("interface", HOLD_BACK, Standing::CAUSE_MIN),
     // Nor does its arm move meanwhile, and what comes in between is in the time of each.
     ("positioning", HOLD_BACK, Standing::CAUSE_MIN),
+    ("seek", "stall", HALF),
+    ("one-at-a-time", "stall", HALF),
 ];
 
 /// Whether a limiter is one of these.
@@ -126,6 +128,12 @@ mod tests {
         assert_eq!(left(&["media-rate", still]), [still]);
         assert_eq!(left(&[heat, still]), [still]);
         assert_eq!(left(&[still, others]), [others]);
+    }
+
+    #[test]
+    fn of_a_device_that_stood_still_the_mean_is_not_the_arm_nor_a_latency() {
+        assert_eq!(left(&["seek", "stall"]), ["stall"]);
+        assert_eq!(left(&["one-at-a-time", "stall"]), ["stall"]);
     }
 
     #[test]

@@ -253,7 +253,10 @@ fn found_otherwise(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<Str
             limit.limiter == name && limit.confidence >= least && share > OFF
         })
     };
-    let here = run.findings.iter().filter(|f| concerns(f, &stage.stage));
+    // A note is of a part: what memory kept of a write, of which the device did the rest.
+    let is_grave = |finding: &&Finding| finding.severity >= Severity::Warning;
+    let here = run.findings.iter().filter(is_grave);
+    let here = here.filter(|finding| concerns(finding, &stage.stage));
     let wrong = here.flat_map(|finding| {
         let rows = FOUND.iter().filter(|(rule, ..)| *rule == finding.rule);
         let pairs = rows.flat_map(|(_, limiters, why)| limiters.iter().map(move |l| (*l, *why)));

@@ -43,9 +43,9 @@ fn refutation(run: &Run, stage: &StageLimits, limit: &Limit, planted: &Cause) ->
         Some(there) => format!("{there:.2} of the time"),
         None => "not planted".to_owned(),
     };
-    let (name, claim) = (&limit.limiter, &limit.claim);
+    let (name, claim, evidence) = (&limit.limiter, &limit.claim, limit.evidence.join(" "));
     Some(format!(
-        "{} planted, {}: {name} ({share:.2}; {what}): {claim}",
+        "{} planted, {}: {name} ({share:.2}; {what}): {claim} {evidence}",
         planted.name, stage.stage
     ))
 }

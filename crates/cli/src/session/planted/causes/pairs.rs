@@ -9,9 +9,21 @@ use std::mem::discriminant;
 
 /// Pairs that are drawn.
 const PAIRS: usize = 100;
-/// Stages of which something is said that cannot be, at most: of a request that is split the
-/// simulated disk tells the parts of its time only as a whole.
-const WRONG_MAX: usize = 2;
+/// What is said of two causes at once, the one under the other, though it is not in the time that
+/// the simulated disk tells, and why that is no contradiction; nothing else is let through.
+const LET: &[(&str, &str, &str)] = &[
+    // Of a request that is split the disk tells the parts of its time only as a whole.
+    ("thermal-throttle", "request-splitting", "thermal-throttle"),
+    // A writer waits for room in memory, and not for the network that write-back takes: that a
+    // link is behind is so, of which speed is guessed from a rate that is near to one.
+    ("network", "dirty-throttling", "network"),
+];
+
+fn is_let(names: &str, what: &str) -> bool {
+    LET.iter().any(|(below, above, limiter)| {
+        names == format!("{below} under {above}") && what.starts_with(&format!("{limiter}: "))
+    })
+}
 
 /// What leaves a disk that turns as fast as it is. Elsewhere a neighbour that asks for most
 /// of what another disk does, whatever came of what it asked before, is waited for ever longer.
@@ -62,16 +74,20 @@ fn of_two_causes_at_once_nothing_is_said_that_excludes_itself() {
         let (names, setup) = drawn(seed.wrapping_add(1 + index as u64));
         let run = setup.run();
         let of_stage = |stage: &StageLimits| {
-            let wrong: Vec<String> =
-                contradictions::of_stage(&run, stage, Confidence::Likely).collect();
+            let wrong: Vec<String> = contradictions::of_stage(&run, stage, Confidence::Likely)
+                .filter(|what| !is_let(&names, what))
+                .collect();
             let told = (!wrong.is_empty()).then(|| tell(&stage.limits));
             told.map(|told| format!("{names}, {}: {}\n{told}", stage.stage, wrong.join("; ")))
         };
-        run.limits.iter().filter_map(of_stage).collect::<Vec<_>>()
+        let passed = contradictions::of_verdicts(&run).into_iter();
+        let passed = passed.map(|what| format!("{names}: {what}"));
+        let stages = run.limits.iter().filter_map(of_stage);
+        stages.chain(passed).collect::<Vec<_>>()
     })
     .into_iter()
     .flatten()
     .collect();
     println!("DISKFACTS_CAUSES_SEED={seed}\n{}", wrong.join("\n"));
-    assert!(wrong.len() <= WRONG_MAX, "{} of {PAIRS} pairs", wrong.len());
+    assert!(wrong.is_empty(), "{} of {PAIRS} pairs", wrong.len());
 }
