@@ -178,10 +178,20 @@ fn judge(facts: &StageFacts<'_>, findings: &[Finding], needed: &Requirement) -> 
 }
 
 /// Warnings with which a good figure says little of the disk, each with what it says.
-const FLATTERING: &[(&str, &str)] = &[(
-    "too-short",
-    "its trials are too short to stand for more than themselves",
-)];
+const FLATTERING: &[(&str, &str)] = &[
+    (
+        "too-short",
+        "its trials are too short to stand for more than themselves",
+    ),
+    (
+        "sync-without-flush",
+        "its syncs did not flush the disk's write cache",
+    ),
+    (
+        "flush-not-to-medium",
+        "its syncs were acknowledged before the medium had the data",
+    ),
+];
 
 /// Warnings with which a bad figure is not the disk's.
 const HINDERING: &[(&str, &str)] = &[
@@ -488,6 +498,30 @@ mod tests {
         // A server is known to be one.
         run.stack.filesystem.as_mut().unwrap().kind = "nfs4".into();
         assert_eq!(outcomes(&run, "kafka"), [Outcome::Pass]);
+    }
+
+    #[test]
+    fn syncs_that_flush_nothing_pass_for_no_log() {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.write_cache = Some("write back".into());
+        }
+        assert_eq!(outcomes(&run, "etcd"), [Outcome::Pass; 2]);
+        each(&mut run, "log-write", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.flushes = Some(0);
+            }
+        });
+        for usage in ["etcd", "postgres-wal"] {
+            let all = verdicts(&run);
+            let doubted = of(&all, usage)[0];
+            assert_eq!(doubted.outcome, Outcome::Unmeasured, "{doubted:?}");
+            let measured = doubted.measured.as_deref().unwrap();
+            assert!(
+                measured.ends_with("but its syncs did not flush the disk's write cache"),
+                "{measured}"
+            );
+        }
     }
 
     #[test]

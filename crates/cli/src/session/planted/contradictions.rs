@@ -26,8 +26,10 @@ const PARTS: &[Part] = &[
         t.collection_ns + t.cache_wait_ns + t.program_ns
     }),
     ("network", |t| t.network_ns),
+    // What waits in front of what the cache takes waits for the same.
     ("write-cache", |t| {
-        t.overhead_ns + t.bus_ns + t.cache_wait_ns
+        let taken = t.overhead_ns + t.bus_ns + t.cache_wait_ns;
+        if taken > 0 { taken + t.queue_ns } else { 0 }
     }),
 ];
 
