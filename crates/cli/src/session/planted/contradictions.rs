@@ -247,6 +247,10 @@ fn concerns(finding: &Finding, stage: &str) -> bool {
 
 /// What limits a stage, as is said, though what was found there leaves no room for it.
 fn found_otherwise(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
+    // Of a stage with several settings a finding does not say which of them it is about.
+    if !stage.settings.is_empty() {
+        return Vec::new();
+    }
     let said = |name: &str| {
         let mut limits = stage.limits.iter();
         limits.find(|limit| {
@@ -326,8 +330,8 @@ fn blamed(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
         // Of what was there, a claim may be off by half.
         if truth < OFF * limit.share.unwrap_or(0.0) {
             wrong.push(format!(
-                "{}: {} (in truth {truth:.2})",
-                limit.limiter, limit.claim
+                "{}: {} ({:?}, in truth {truth:.2})",
+                limit.limiter, limit.claim, limit.confidence
             ));
         }
     }
