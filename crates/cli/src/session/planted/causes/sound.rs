@@ -23,29 +23,39 @@ fn draw(name: &str, seed: u64) -> Setup {
 
 /// Operations of a stage that memory serves, of which no disk is seen.
 const FROM_MEMORY: u64 = 20_000;
+/// The usual time of a survey, virtual; flash does as much in a twentieth of it.
+const SURVEY_NS: u64 = 60_000_000_000;
+const FLASH: u64 = 20;
 
-/// The time of a survey, virtual: the usual one.
-fn time_ns() -> u64 {
-    let s: u64 = std::env::var("SURVEY_S").map_or(60, |s| s.parse().unwrap());
-    s * 1_000_000_000
+/// Warnings of a survey of a sound disk that are so, and why; nothing else is let through.
+const LET: &[(&str, &str)] = &[];
+
+fn surveyed(name: &str, seed: u64) -> Vec<Finding> {
+    let mut setup = draw(name, seed);
+    setup.plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
+    setup.stage("cached-random-read").workload.stop.operations = Some(FROM_MEMORY);
+    let turns = setup.profile.is_rotational();
+    setup.time_ns = SURVEY_NS / if turns { 1 } else { FLASH };
+    let mut run = setup.run();
+    let is_let = |finding: &Finding| LET.iter().any(|(rule, _)| *rule == finding.rule);
+    run.findings
+        .retain(|finding| finding.severity >= Severity::Warning && !is_let(finding));
+    run.findings
 }
 
 #[test]
 fn surveys_of_two_hundred_disks_without_a_flaw_have_no_warning() {
     let seed = seed_of("DISKFACTS_SOUND_SEED");
     let names: Vec<&str> = profiles().collect();
-    let count = names.len() * EACH;
+    let each = std::env::var("DISKFACTS_SURVEYS").map_or(EACH, |each| each.parse().unwrap());
+    let count = names.len() * each;
     let began = std::time::Instant::now();
     let found = in_parallel(count, |index| {
         let name = names[index % names.len()];
-        let mut setup = draw(name, seed.wrapping_add(1 + index as u64));
-        setup.plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
-        setup.stage("cached-random-read").workload.stop.operations = Some(FROM_MEMORY);
-        setup.time_ns = time_ns() / if setup.profile.is_rotational() { 1 } else { 20 };
-        let mut run = setup.run();
-        let is_grave = |finding: &Finding| finding.severity >= Severity::Warning;
-        run.findings.retain(is_grave);
-        (!run.findings.is_empty()).then(|| format!("{name}\n{}", claims(&run.findings)))
+        let began = std::time::Instant::now();
+        let found = surveyed(name, seed.wrapping_add(1 + index as u64));
+        println!("{name} {:?}", began.elapsed());
+        (!found.is_empty()).then(|| format!("{name}\n{}", claims(&found)))
     });
     let found: Vec<String> = found.into_iter().flatten().collect();
     println!(
@@ -55,7 +65,7 @@ fn surveys_of_two_hundred_disks_without_a_flaw_have_no_warning() {
         began.elapsed(),
         found.join("\n")
     );
-    assert!(count >= 200 && found.is_empty(), "seed {seed}");
+    assert!(found.is_empty(), "seed {seed}");
 }
 
 #[test]
