@@ -40,7 +40,7 @@ fn is_scattered(stage: &Stage) -> bool {
 }
 
 /// Whether the write cache of a profile keeps what it has when the power fails.
-fn is_protected(profile: &str) -> bool {
+pub(super) fn is_protected(profile: &str) -> bool {
     let profile = diskfacts_disk::profile::profile(profile).expect("it is built in");
     matches!(profile.drive, Drive::Hdd(hdd) if hdd.write_cache.protected)
 }
@@ -49,7 +49,7 @@ fn is_protected(profile: &str) -> bool {
 /// whose blocks are written back too long for more than a trial or two. A cache that
 /// is protected is never flushed, so what was written is still being written back
 /// while the next stages run, and moves their figures.
-fn is_so(finding: &Finding, run: &Run, is_protected: bool) -> bool {
+pub(super) fn is_so(finding: &Finding, run: &Run, is_protected: bool) -> bool {
     let mut stages = finding.stages.iter();
     let stage = |name: &String| run.plan.stage(name).expect("a stage of the plan").clone();
     match finding.rule.as_str() {
@@ -101,7 +101,7 @@ fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
 
 /// What a short time does to a survey: trials are short and differ, and become shorter
 /// while it runs out, of which what goes into a cache looks faster.
-const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
+pub(super) const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
 
 #[test]
 fn a_short_survey_of_a_slow_disk_is_called_short_and_nothing_worse() {
