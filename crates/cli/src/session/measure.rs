@@ -281,7 +281,8 @@ impl Trials<'_> {
         let is_real = matches!(self.measured.medium, Medium::File(_));
         let stopped = signals.stopped();
         let at = appointment.as_mut();
-        let measured = trial::run(next, stage, self.measured, stack, signals, display, at);
+        let ends = (signals, &signals.stop_trial());
+        let measured = trial::run(next, stage, self.measured, stack, ends, display, at);
         self.settings.after(stage, &mut in_force);
         let is_spoiled = is_real && signals.stopped() != stopped;
         if let Err(TrialError::Prepare(error)) = &measured

@@ -16,7 +16,9 @@ use diskfacts_record::{Preconditioning, Run, Stack, Trial};
 const FIRST_SEED: u64 = 1 << 40;
 
 /// Does what the plan wants done first, and notes what that was; answers whether an
-/// operation of it failed. It ends early when a signal comes.
+/// operation of it failed. It ends early when a signal comes, and where this host has no group
+/// of hosts any more. A trial that the group calls off, because a host was lost, is not what is
+/// done here: the target is to be as the plan wants it when that trial comes again.
 pub(super) fn run(
     run: &mut Run,
     measured: &mut Measured,
@@ -40,7 +42,7 @@ pub(super) fn run(
         }
         let mut rounds: Vec<Trial> = Vec::new();
         let mut rates = Vec::new();
-        while !stopping::is_preconditioned(work, &rates) && signals.came().is_none() {
+        while !stopping::is_preconditioned(work, &rates) && !is_ended(signals) {
             order += 1;
             let next = Next {
                 stage: run.plan.stages.len() + place,
@@ -51,9 +53,10 @@ pub(super) fn run(
                 left: None,
                 prepare_ns: None,
             };
-            let round = trial::run(&next, &stage, measured, stack, signals, display, None);
+            let ends = (signals, &signals.stop_filling());
+            let round = trial::run(&next, &stage, measured, stack, ends, display, None);
             let mut round = round.or_failed()?.trial;
-            if signals.came().is_some() {
+            if is_ended(signals) {
                 break;
             }
             write_back::settle_round(&mut round, measured);
@@ -72,6 +75,10 @@ pub(super) fn run(
         run.preconditioning.push(done);
     }
     Ok(failed)
+}
+
+fn is_ended(signals: &Signals) -> bool {
+    signals.came().is_some() || signals.is_called_off()
 }
 
 fn record(work: &Precondition, rounds: Vec<Trial>, rates: &[f64]) -> Preconditioning {
@@ -111,4 +118,82 @@ fn note(stage: &Stage, done: &Preconditioning, rates: &[f64]) -> String {
         (Some(_), None) => "; NOT steady by SNIA's rule: too few rounds".to_owned(),
     };
     format!("{said}{steady}. It is excluded from the results.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::begin;
+    use crate::target::{self, Room, Wanted};
+    use diskfacts_plan::file;
+    use diskfacts_testkit::Scratch;
+    use jiff::Timestamp;
+    use std::sync::atomic::Ordering;
+
+    /// What is done before the trials of a plan, on a file of its own.
+    fn done(signals: &Signals) -> Run {
+        let plan = r#"
+            name = "aged"
+            trials = 1
+
+            [[stage]]
+            name = "random-write"
+            operation = "write"
+            block_size = "4KiB"
+            bytes = "64KiB"
+
+            [[precondition]]
+            name = "age"
+            operation = "write"
+            block_size = "4KiB"
+            engine = "sync"
+            bytes = "1MiB"
+            rounds = 3
+        "#;
+        let plan = file::parse(plan).expect("a plan");
+        // In memory, where there is room for it.
+        let scratch = Scratch::inside(std::path::Path::new("/dev/shm")).or_else(|_| Scratch::new());
+        let scratch = scratch.expect("a folder");
+        let folder = scratch.join(".");
+        let wanted = Wanted {
+            given: &folder,
+            size: Some(4 << 20),
+            looped: false,
+            beside: false,
+            writes: true,
+            destroy_data_on: None,
+            seed: 1,
+            shared: None,
+            room: Room::AtOnce,
+        };
+        let opened = target::open(&wanted, signals);
+        let (mut measured, stack) = opened.unwrap_or_else(|why| panic!("{}", why.sentence()));
+        let at = (Timestamp::UNIX_EPOCH, 1);
+        let mut run = begin::record(at, &measured.target, stack.clone(), plan);
+        let mut display = Display::nothing();
+        let failed = super::run(&mut run, &mut measured, &stack, signals, &mut display);
+        assert!(failed.is_ok_and(|failed| !failed));
+        run
+    }
+
+    #[test]
+    fn a_trial_that_other_hosts_call_off_is_not_what_is_done_before() {
+        let signals = Signals::default();
+        // Another host was lost while it preconditioned, and its group lives on.
+        signals.stop_trial().store(true, Ordering::SeqCst);
+        let run = done(&signals);
+        let [age] = run.preconditioning.as_slice() else {
+            panic!("{:?}", run.run.notes);
+        };
+        let bytes: Vec<u64> = age.rounds.iter().map(|round| round.bytes).collect();
+        assert_eq!(bytes, [1 << 20; 3]);
+    }
+
+    #[test]
+    fn what_is_cut_short_by_the_end_of_the_group_is_no_round() {
+        let signals = Signals::default();
+        signals.stop_filling().store(true, Ordering::SeqCst);
+        let run = done(&signals);
+        assert_eq!((run.preconditioning.len(), run.run.notes.len()), (0, 0));
+    }
 }

@@ -19,6 +19,7 @@ use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A trial that was done.
 pub(super) struct Done {
@@ -27,13 +28,14 @@ pub(super) struct Done {
     pub(super) started_monotonic_ns: Option<u64>,
 }
 
-/// Does one trial, at its moment where it has an appointment with other hosts.
+/// Does one trial, at its moment where it has an appointment with other hosts. On a file or
+/// device `stop` ends it early: [`Signals::stop_trial`] where other hosts may call it off alone.
 pub(super) fn run(
     next: &Next,
     stage: &Stage,
     measured: &mut Measured,
     stack: &Stack,
-    signals: &Signals,
+    (signals, stop): (&Signals, &Arc<AtomicBool>),
     display: &Display,
     appointment: Option<&mut Appointment<'_>>,
 ) -> Result<Done, TrialError> {
@@ -54,7 +56,7 @@ pub(super) fn run(
         };
         let on = (&beside.file, &target, &beside.stack, &*folder);
         let doing = (stage, &workload, next);
-        let (outcome, evidence) = on_file(on, doing, signals, display, watched, appointment)?;
+        let (outcome, evidence) = on_file(on, doing, stop, display, watched, appointment)?;
         let stack = &beside.stack;
         return Ok(done(stage, next, workload, outcome, evidence, stack));
     }
@@ -69,7 +71,7 @@ pub(super) fn run(
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack, &*folder);
             let doing = (stage, &workload, next);
-            on_file(on, doing, signals, display, watched, appointment)?
+            on_file(on, doing, stop, display, watched, appointment)?
         }
     };
     Ok(done(stage, next, workload, outcome, evidence, stack))
@@ -136,22 +138,21 @@ fn on_simulated(
 fn on_file(
     (file, target, stack, folder): (&OpenFile, &Target, &Stack, &Path),
     (stage, workload, next): (&Stage, &Workload, &Next),
-    signals: &Signals,
+    stop: &Arc<AtomicBool>,
     display: &Display,
     watched: Watched,
     appointment: Option<&mut Appointment<'_>>,
 ) -> Result<(TrialOutcome, Evidence), TrialError> {
     let progress = Arc::new(Progress {
-        stop: signals.stop_trial(),
+        stop: Arc::clone(stop),
         ..Progress::default()
     });
-    let stop = signals.stop_trial();
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, &file.file, stack);
     // What the record says counts from the beginning of the target.
     let (workload, target) = file.placed(workload, target);
     let (workload, target) = (&*workload, &*target);
-    let mut around = Around::new(&file.file, workload, target, observers, &stop)
+    let mut around = Around::new(&file.file, workload, target, observers, stop)
         .beside(display.cpu())
         .dropping(kernel::dropped_before(stage))
         .within(next.prepare_ns)
