@@ -21,6 +21,10 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
 /// The file is whole pieces of this: the largest block of the survey.
 pub(crate) const PIECE_BYTES: u64 = 1 << 20;
+/// Filesystems that write what is overwritten to other blocks before they free the old ones: the
+/// numbers that statfs(2) has for btrfs, ZFS and bcachefs. XFS copies only what files share, and
+/// nobody shares this one.
+const COPIES_ON_WRITE: [u64; 3] = [0x9123_683E, 0x2FC1_2FC1, 0xCA45_1A4E];
 /// Left free for others: a twentieth of the filesystem, at least this.
 const RESERVE_BYTES: u64 = 16 << 20;
 
@@ -50,7 +54,12 @@ pub(super) fn open(
     let space = diskfacts_host::space(&reach).or_failed()?;
     let option = if wanted.looped { "--loop" } else { "--size" };
     let times = wanted.shared.unwrap_or(1).max(1);
-    let (bytes, note) = choose_size((wanted.size, times), &space, folder, option)?;
+    let asked = Asked {
+        bytes: wanted.size,
+        times,
+        rewritten_beside: wanted.writes && copies_on_write(&reach)?,
+    };
+    let (bytes, note) = choose_size(&asked, &space, folder, option)?;
     let (file, name) = create((&reach, folder), named).map_err(|error| refused(folder, error))?;
     match wanted.room {
         Room::WhenAgreed => rustix::fs::ftruncate(&file, bytes),
@@ -139,10 +148,28 @@ fn kept(folder: &Path, kept: &[(String, String)]) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// How large the file may be, of which so many lie on the filesystem, and a note when that is
-/// less than usual.
+/// Whether what is overwritten in this folder goes to other blocks.
+fn copies_on_write(reach: &Path) -> Result<bool, Failure> {
+    let filesystem = rustix::fs::statfs(reach).or_failed()?;
+    // The type of `f_type` differs between architectures; the numbers have 32 bits.
+    Ok(COPIES_ON_WRITE.contains(&(filesystem.f_type as u64 & 0xFFFF_FFFF)))
+}
+
+/// What is wanted of the size of a file.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    /// Its size, if one was given.
+    bytes: Option<u64>,
+    /// How many such files lie on the filesystem.
+    times: u32,
+    /// Whether it is written anew while it measures, and to other blocks. Then as much again has
+    /// to be free: an extent of which a part is left keeps all of its blocks.
+    rewritten_beside: bool,
+}
+
+/// How large the file may be, and a note when that is less than usual.
 fn choose_size(
-    (asked, times): (Option<u64>, u32),
+    asked: &Asked,
     space: &Space,
     folder: &Path,
     option: &str,
@@ -156,21 +183,28 @@ fn choose_size(
     let reserve = (space.total_bytes / 20)
         .max(RESERVE_BYTES)
         .min(space.total_bytes / 4);
-    let most = space.available_bytes.saturating_sub(reserve) / u64::from(times);
+    let Asked { times, .. } = *asked;
+    let takes = u64::from(times) * if asked.rewritten_beside { 2 } else { 1 };
+    let most = space.available_bytes.saturating_sub(reserve) / takes;
     let many = match times {
         1 => String::new(),
         times => format!("{times} times "),
     };
+    let twice = if asked.rewritten_beside {
+        ", and as much again for what is overwritten, which this filesystem writes elsewhere first"
+    } else {
+        ""
+    };
     let rounded = |bytes: u64| bytes / PIECE_BYTES * PIECE_BYTES;
     let short = || {
         Failure::failed(format!(
-            "{} has {} free, and {} of it stay free for others: too little for a file that is worth measuring. Make room, or name another folder",
+            "{} has {} free, and {} of it stay free for others{twice}: too little for a file that is worth measuring. Make room, or name another folder",
             folder.display(),
             size(space.available_bytes),
             size(reserve)
         ))
     };
-    if let Some(asked) = asked {
+    if let Some(asked) = asked.bytes {
         if asked < LEAST_BYTES {
             return Err(Failure::wrong_call(format!(
                 "{option} {} is too small to measure anything but caches; at least {}",
@@ -180,7 +214,7 @@ fn choose_size(
         }
         if rounded(asked) > most {
             return Err(Failure::failed(format!(
-                "{} has {} free, of which {} stay free for others: no room for {} {}. Ask for at most {option} {}",
+                "{} has {} free, of which {} stay free for others{twice}: no room for {} {}. Ask for at most {option} {}",
                 folder.display(),
                 size(space.available_bytes),
                 size(reserve),
@@ -201,7 +235,7 @@ fn choose_size(
     }
     let note = (bytes < DEFAULT_BYTES).then(|| {
         format!(
-            "The file is {many}{} instead of {many}{}: {} has {} free, and {} of it stay free for others.",
+            "The file is {many}{} instead of {many}{}: {} has {} free, and {} of it stay free for others{twice}.",
             size(bytes),
             size(DEFAULT_BYTES),
             folder.display(),
@@ -302,6 +336,39 @@ mod tests {
         }
     }
 
+    fn asked(bytes: Option<u64>, times: u32) -> Asked {
+        Asked {
+            bytes,
+            times,
+            rewritten_beside: false,
+        }
+    }
+
+    #[test]
+    fn where_what_is_overwritten_goes_elsewhere_as_much_again_stays_free() {
+        let there = space(400 << 20, 336 << 20);
+        let size = |bytes, times| {
+            let asked = Asked {
+                rewritten_beside: true,
+                ..asked(bytes, times)
+            };
+            choose_size(&asked, &there, Path::new("/x"), "--size")
+        };
+        // A twentieth is for others, and of the rest the file takes the half.
+        let (bytes, note) = size(None, 1).unwrap_or_else(|_| panic!("there is room"));
+        assert_eq!(bytes, 158 << 20);
+        let note = note.expect("it is smaller than usual");
+        assert!(note.contains("158 MiB instead of 1 GiB"), "{note}");
+        assert!(note.contains("and as much again for what is overwritten"));
+        assert!(size(Some(158 << 20), 1).is_ok_and(|(bytes, _)| bytes == 158 << 20));
+        assert!(size(Some(159 << 20), 1).is_err_and(|failure| {
+            failure.sentence().contains("Ask for at most --size 158MiB")
+        }));
+        assert!(size(Some(158 << 20), 2).is_err());
+        assert!(size(None, 2).is_ok_and(|(bytes, _)| bytes == 79 << 20));
+        assert!(size(None, 50).is_err_and(|failure| failure.sentence().contains("as much again")));
+    }
+
     #[test]
     fn until_others_agree_a_file_takes_no_room_and_nothing_is_removed() {
         // In memory, where there is room for it.
@@ -356,7 +423,7 @@ mod tests {
     #[test]
     fn a_file_is_as_large_as_usual_where_there_is_room() {
         let (bytes, note) = choose_size(
-            (None, 1),
+            &asked(None, 1),
             &space(100 << 30, 50 << 30),
             Path::new("/x"),
             "--size",
@@ -368,7 +435,7 @@ mod tests {
     #[test]
     fn a_smaller_file_says_so_and_leaves_a_reserve() {
         let (bytes, note) = choose_size(
-            (None, 1),
+            &asked(None, 1),
             &space(1 << 30, 512 << 20),
             Path::new("/x"),
             "--size",
@@ -381,7 +448,8 @@ mod tests {
     #[test]
     fn files_of_all_hosts_have_to_fit_together() {
         let there = space(100 << 30, 9 << 30);
-        let size = |asked, times| choose_size((asked, times), &there, Path::new("/x"), "--size");
+        let size =
+            |bytes, times| choose_size(&asked(bytes, times), &there, Path::new("/x"), "--size");
         // A twentieth stays free: 4 GiB are for them.
         assert!(size(Some(2 << 30), 2).is_ok_and(|(bytes, _)| bytes == 2 << 30));
         assert!(size(Some(2 << 30), 3).is_err_and(|failure| {
@@ -397,7 +465,7 @@ mod tests {
     fn too_little_room_and_too_small_a_size_are_refused() {
         assert!(
             choose_size(
-                (None, 1),
+                &asked(None, 1),
                 &space(16 << 20, 6 << 20),
                 Path::new("/x"),
                 "--size"
@@ -406,7 +474,7 @@ mod tests {
         );
         assert!(
             choose_size(
-                (Some(8 << 30), 1),
+                &asked(Some(8 << 30), 1),
                 &space(8 << 30, 8 << 30),
                 Path::new("/x"),
                 "--size"
@@ -415,7 +483,7 @@ mod tests {
         );
         assert!(
             choose_size(
-                (Some(100), 1),
+                &asked(Some(100), 1),
                 &space(8 << 30, 8 << 30),
                 Path::new("/x"),
                 "--size"

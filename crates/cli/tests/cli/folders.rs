@@ -344,6 +344,28 @@ fn on_btrfs_each_fdatasync_is_of_a_file_with_a_name_and_flushes_the_device() {
 }
 
 #[test]
+fn a_survey_on_a_small_btrfs_takes_a_file_that_can_be_written_anew_beside_itself() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Btrfs, 400 * MIB));
+    let before = Content::of(mounted.path());
+    case.diskfacts(["measure", "--time", "20s"])
+        .arg(mounted.path())
+        .run()
+        .expect_code(0);
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "complete");
+    for trial in trials(&document) {
+        assert_eq!(trial["errors"], 0, "{}", trial["stage"]);
+    }
+    let notes = document["run"]["notes"].to_string();
+    assert!(
+        notes.contains("as much again for what is overwritten"),
+        "{notes}"
+    );
+    assert_eq!(Content::of(mounted.path()), before);
+}
+
+#[test]
 fn a_file_with_a_name_is_gone_after_ctrl_c_and_after_a_kill_with_the_next_start() {
     let case = Case::new();
     let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Btrfs, 256 * MIB));
