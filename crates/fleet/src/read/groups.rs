@@ -52,17 +52,16 @@ fn of_part(part: &Part<'_>, chosen: &Chosen, stage: Option<&str>) -> Result<Vec<
     if of_hosts.iter().all(Option::is_none) {
         return Ok(Vec::new());
     }
-    let of_runs = [hosts, texts("target")?, texts("run")?];
+    let of_runs = [hosts, texts("target")?, texts("run")?, texts("machine_id")?];
     let wanted = of_chosen(part, &of_hosts, &of_runs)?;
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let [hosts, targets, runs] = of_runs;
+    let [hosts, targets, runs, machines] = of_runs;
     let are_shared: Vec<bool> = (of_hosts.iter())
         .map(|of| of.is_some_and(|of| of.has_several_machines))
         .collect();
     let [peers, labels, measures] = [texts("peers")?, texts("stage_label")?, texts("measure")?];
-    let machines = texts("machine_id")?;
     let same = [hosts, targets, runs, peers, labels, measures, machines];
     let mut samples = begun(part, &same, &are_shared, wanted, stage)?;
     let mut rows = Vec::new();
@@ -88,22 +87,28 @@ fn of_part(part: &Part<'_>, chosen: &Chosen, stage: Option<&str>) -> Result<Vec<
 }
 
 /// The rows of runs that are wanted: of what hosts, by the numbers of their entries, and where the
-/// columns are hosts, targets and runs.
+/// columns are hosts, targets, runs and machines.
 fn of_chosen(
     part: &Part<'_>,
     of_hosts: &[Option<&OfHost>],
-    columns: &[Column<ByteArray>; 3],
+    columns: &[Column<ByteArray>; 4],
 ) -> Result<Vec<Range<u32>>, Error> {
     let file = part.file;
     let all = columns.each_ref().map(|column| &column.spans[..]);
     let mut wanted = Vec::new();
-    for (rows, [host, target, run]) in stretches(all, 0..file.rows(part.group)) {
+    for (rows, [host, target, run, machine]) in stretches(all, 0..file.rows(part.group)) {
         let Some(of) = host.and_then(|host| of_hosts[host as usize]) else {
             continue;
         };
         let target = file.text("target", columns[1].value(target))?;
         let run = file.text("run", columns[2].value(run))?;
-        if is_wanted(of, target, run, part.place) {
+        let machine = match columns[3].value(machine) {
+            Some(_) if of.has_several_machines => {
+                Some(file.text("machine_id", columns[3].value(machine))?)
+            }
+            _ => None,
+        };
+        if is_wanted(of, (target, machine), run, part.place) {
             push_rows(&mut wanted, rows);
         }
     }

@@ -67,8 +67,9 @@ pub struct Chosen {
 pub(super) struct OfHost {
     /// Whether several machines have its name, and their runs are told apart.
     pub(super) has_several_machines: bool,
-    /// By target and id, the place of the file.
-    runs: HashMap<String, HashMap<Box<str>, u32>>,
+    /// By target, by machine, which is empty where the host is one, and by id, the place of the
+    /// file. Ids of runs of two machines may be equal, and stand in two files.
+    runs: HashMap<String, HashMap<String, HashMap<Box<str>, u32>>>,
 }
 
 impl Chosen {
@@ -93,15 +94,25 @@ impl Chosen {
         let host = self.hosts.entry(member.host.clone().into_bytes());
         let of_host = host.or_default();
         of_host.has_several_machines |= member.machine.is_some();
-        let of = of_host.runs.entry(member.target.clone()).or_default();
+        let of_target = of_host.runs.entry(member.target.clone()).or_default();
+        let of = of_target.entry(member.machine.clone().unwrap_or_default());
+        let of = of.or_default();
         of.insert(run.into(), known.file);
         self.files.insert(known.file);
     }
 }
 
-/// Whether rows of this run in this file are wanted.
-pub(super) fn is_wanted(of: &OfHost, target: &str, run: &str, file: usize) -> bool {
-    let file_of = of.runs.get(target).and_then(|runs| runs.get(run));
+/// Whether rows of this run in this file are wanted; `machine` is `None` where all runs under the
+/// host's name are of one machine.
+pub(super) fn is_wanted(
+    of: &OfHost,
+    (target, machine): (&str, Option<&str>),
+    run: &str,
+    file: usize,
+) -> bool {
+    let of_target = of.runs.get(target);
+    let runs = of_target.and_then(|machines| machines.get(machine.unwrap_or_default()));
+    let file_of = runs.and_then(|runs| runs.get(run));
     file_of.is_some_and(|of| usize::try_from(*of) == Ok(file))
 }
 
@@ -129,10 +140,17 @@ struct Row {
 }
 
 impl Runs {
-    /// Those of this group or all, of machines that are [told apart](Self::told_apart) where
-    /// several have one name.
+    /// Those of this group or all, of machines that are [told apart](Self::shared_names) where
+    /// several have one name. Who they are is asked of all runs: in each of two groups there may
+    /// be one machine of the name, or its second look alone, and the groups are compared.
     pub(super) fn read(files: &[PathBuf], group: Option<&str>) -> Result<Self, Error> {
-        Self::of_machines(files, group).map(Self::told_apart)
+        let all = Self::of_machines(files, None)?;
+        let shared = all.shared_names();
+        let wanted = match group {
+            None => all,
+            Some(_) => Self::of_machines(files, group)?,
+        };
+        Ok(wanted.told_apart(&shared))
     }
 
     /// The same, of each machine apart.
@@ -203,13 +221,12 @@ impl Runs {
         }
     }
 
-    /// Takes all runs under one name for those of one machine, but where two machines began
-    /// runs under it at one time.
+    /// The names under which two machines began runs at one time.
     ///
     /// An id alone makes no other machine: one that is installed anew has another, and one that boots
     /// from the network may have another after each boot. Two within an hour are two machines: copies of one
     /// image that are all called `localhost`.
-    fn told_apart(self) -> Self {
+    fn shared_names(&self) -> HashSet<String> {
         let mut began: HashMap<&str, Vec<(i64, &str)>> = HashMap::new();
         for (member, _, of) in self.each() {
             let member = &self.members[member as usize];
@@ -223,9 +240,13 @@ impl Runs {
             let mut next = runs.windows(2);
             next.any(|runs| runs[0].1 != runs[1].1 && runs[1].0 - runs[0].0 < AT_ONE_TIME_S)
         };
-        let shared: HashSet<String> = (began.iter_mut())
+        (began.iter_mut())
             .filter_map(|(host, runs)| is_shared(runs).then(|| (*host).to_owned()))
-            .collect();
+            .collect()
+    }
+
+    /// Takes all runs under one name for those of one machine, but under these.
+    fn told_apart(self, shared: &HashSet<String>) -> Self {
         let mut told = Self {
             peers: self.peers,
             numbers_of_peers: self.numbers_of_peers,

@@ -3,6 +3,9 @@ use diskfacts_facts::fleet::{Options, Screen, screen};
 use diskfacts_fleet::{Added, Adding};
 use diskfacts_record::Run;
 
+/// Minutes.
+const DAY: i64 = 24 * 60;
+
 /// A run of this machine under this name.
 fn of_machine(host: &str, machine: &str, minute: i64) -> Run {
     let id = format!("{machine}-{minute}");
@@ -45,7 +48,6 @@ fn machines_of_one_name_that_measure_at_one_time_are_told_apart() {
 
 #[test]
 fn a_machine_that_has_another_id_after_another_boot_is_the_same() {
-    const DAY: i64 = 24 * 60;
     let nights = [("m1", 0), ("m1", 5), ("m2", DAY), ("m3", 2 * DAY)];
     let runs: Vec<Run> = nights
         .map(|(machine, minute)| of_machine("c17", machine, minute))
@@ -76,4 +78,52 @@ fn runs_of_two_machines_that_have_one_id_are_two() {
         adding.run(&runs[1]).expect("a run"),
         Added::Taken { trials: 2 }
     );
+    adding.finish().expect("a file");
+    let fleet = fleet(temporary.path());
+    let all = fleet.runs(None).expect("the files are read").all();
+    let samples = fleet.samples(&all, None).expect("the files are read");
+    let of = samples.iter().map(|sample| {
+        let machine = sample.member.machine.as_deref();
+        (machine.unwrap_or_default(), sample.trials.len())
+    });
+    let mut of: Vec<(&str, usize)> = of.collect();
+    of.sort_unstable();
+    // Each has a trial of two stages.
+    assert_eq!(of, [("m1", 1), ("m1", 1), ("m2", 1), ("m2", 1)]);
+}
+
+#[test]
+fn machines_of_one_name_are_the_same_in_each_group_and_in_all_runs() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let of_group = |machine: &str, minute: i64, group: &str| {
+        let mut run = of_machine("localhost", machine, minute);
+        run.run.membership.group = Some(group.to_owned());
+        run
+    };
+    // Of the second group one machine alone has measured, as of a second look.
+    add(
+        temporary.path(),
+        &[
+            of_group("m1", 0, "monday"),
+            of_group("m2", 5, "monday"),
+            of_group("m1", DAY, "tuesday"),
+        ],
+    );
+    let fleet = fleet(temporary.path());
+    let machines = |group: Option<&str>| {
+        let all = fleet.runs(group).expect("the files are read").all();
+        let samples = fleet.samples(&all, None).expect("the files are read");
+        let mut machines: Vec<Option<String>> = samples
+            .into_iter()
+            .map(|sample| sample.member.machine)
+            .collect();
+        machines.sort_unstable();
+        machines.dedup();
+        machines
+    };
+    let (m1, m2) = (Some("m1".to_owned()), Some("m2".to_owned()));
+    let both = [m1, m2];
+    assert_eq!(machines(Some("monday")), both);
+    assert_eq!(machines(Some("tuesday")), both[..1]);
+    assert_eq!(machines(None), both);
 }
