@@ -25,7 +25,7 @@ mod whose;
 pub use engine::FileOps;
 pub use folder::{FolderError, remove_leftovers};
 pub use leftovers::{Leftovers, Swept};
-pub use whose::{Mark, Whose, mark_in};
+pub use whose::{Mark, Whose, mark_in, unused_for};
 
 use crate::clock::{Clock, Monotonic, Source, Ticks};
 use crate::crew::Start;

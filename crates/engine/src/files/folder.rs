@@ -11,7 +11,8 @@
 //!   that mark (the kernel drops it when a process dies), and of what lies in it
 //!   only regular files with names as we give them are deleted. Whatever else is
 //!   found stays, with the folder, and is named. Where other machines may have the
-//!   filesystem, it is also of this boot and this mount ([`Whose`]).
+//!   filesystem, it is also of this boot and this mount, or, where they have it through an export of
+//!   this one, it may be old instead ([`Whose`]).
 //!
 //! # Two processes
 //! The mark is locked before anything is written into it, and looked at again
@@ -20,7 +21,7 @@
 
 use super::leftovers::{Leftovers, Swept};
 use super::names;
-use super::whose::{Mark, Whose, mark_in};
+use super::whose::{Mark, Whose, mark_in, unused_for};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat,
 };
@@ -203,17 +204,11 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
 }
 
 fn remove(parent: &OwnedFd, whose: Whose) -> Result<Leftovers, Errno> {
-    let sweep = |parent: &OwnedFd, name: &CStr| {
-        if whose.includes(ours(name).and_then(|ours| ours.mark)) {
-            sweep(parent, name)
-        } else {
-            Ok(Swept::NotOurs(Whose::MAY_BE_ANOTHERS))
-        }
-    };
+    let sweep = |parent: &OwnedFd, name: &CStr| sweep(parent, name, whose);
     Leftovers::sweep(parent, |name| ours(name).is_some(), sweep)
 }
 
-fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
+fn sweep(parent: &OwnedFd, name: &CStr, whose: Whose) -> Result<Swept, Errno> {
     let folder = match openat(parent, name, FOLDER, Mode::empty()) {
         Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Swept::NotOurs("it is not a folder")),
         folder => folder?,
@@ -221,12 +216,16 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
     if fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(Swept::NotOurs("it belongs to another user"));
     }
+    let maker = ours(name).and_then(|ours| ours.mark);
     // NFS locks only what is open for writing.
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut mark: File = match openat(&folder, MARK, flags, Mode::empty()) {
         // Killed before the mark was made, or about to make it: then it finds
         // the folder gone, and makes another.
         Err(Errno::NOENT) => {
+            if let Some(why) = whose.why_not(maker, unused_for(&fstat(&folder)?)) {
+                return Ok(Swept::NotOurs(why));
+            }
             return match unlinkat(parent, name, AtFlags::REMOVEDIR) {
                 Ok(()) => Ok(Swept::Removed),
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {
@@ -244,6 +243,9 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
         Err(std::fs::TryLockError::Error(error)) => {
             return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
         }
+    }
+    if let Some(why) = whose.why_not(maker, unused_for(&fstat(&mark)?)) {
+        return Ok(Swept::NotOurs(why));
     }
     let mut said = Vec::new();
     let longest = MAGIC.len() as u64 + 1;

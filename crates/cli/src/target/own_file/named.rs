@@ -22,11 +22,12 @@
 //! nothing is swept, and what stays is named.
 //!
 //! On a filesystem that may be another machine's too, a free lock says little, so there a file is
-//! swept only if its name also has the [mark](mark_in) of this boot and this mount ([`Whose`]). The
-//! others stay, and are named.
+//! swept only if its name also has the [mark](mark_in) of this boot and this mount ([`Whose`]). On one
+//! that this machine may export, what has another mark is swept when it is old. The others stay, and
+//! are named.
 
 use super::super::own_name::{Name, OwnName};
-use diskfacts_engine::files::{Leftovers, Mark, Swept, Whose, mark_in};
+use diskfacts_engine::files::{Leftovers, Mark, Swept, Whose, mark_in, unused_for};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
@@ -184,8 +185,9 @@ fn sweep(parent: &OwnedFd, name: &CStr, whose: Whose) -> Result<Swept, Errno> {
         Err(TryLockError::WouldBlock) => return Ok(Swept::InUse),
         Err(TryLockError::Error(error)) => return Err(errno_of(&error)),
     }
-    if !whose.includes(ours(name).and_then(|ours| ours.mark)) {
-        return Ok(Swept::NotOurs(Whose::MAY_BE_ANOTHERS));
+    let maker = ours(name).and_then(|ours| ours.mark);
+    if let Some(why) = whose.why_not(maker, unused_for(&fstat(&file)?)) {
+        return Ok(Swept::NotOurs(why));
     }
     // Its owner may have removed it before the lock was free.
     if fstat(&file)?.st_nlink == 1 {
@@ -333,6 +335,29 @@ mod tests {
         assert_eq!(found.removed, [left]);
         assert_eq!(found.kept, []);
         assert_eq!(names(&folder), [last(&used)]);
+    }
+
+    #[test]
+    fn a_file_of_another_boot_or_of_a_client_stays_until_it_is_old() {
+        let (_scratch, folder) = empty();
+        let parent = openat(CWD, &folder, FOLDER, Mode::empty()).expect("a folder");
+        let own = mark_in(&parent).expect("it is seen").expect("a boot");
+        let whose = Whose::OfOneMachine(Some(own));
+        let name = name_of(drawn(0), Some(own ^ 1));
+        let file = claim(&parent, &name).expect("a file");
+        file.unlock().expect("letting go of the lock");
+        let shown = name.to_string_lossy().into_owned();
+        let found = remove(&parent, whose).expect("a sweep");
+        let why = Whose::MAY_BE_A_CLIENTS.to_owned();
+        assert_eq!(
+            (found.removed, found.kept),
+            (vec![], vec![(shown.clone(), why)])
+        );
+        let nine_days = Duration::from_hours(9 * 24);
+        let then = std::time::SystemTime::now() - nine_days;
+        file.set_modified(then).expect("another time");
+        let found = remove(&parent, whose).expect("a sweep");
+        assert_eq!((found.removed, found.kept), (vec![shown], vec![]));
     }
 
     /// Where locks are local to a machine, those of others' living files are free.

@@ -92,7 +92,10 @@ fn where_others_locks_may_not_be_seen_only_folders_of_this_boot_and_mount_are_re
     });
     let before = listed(parent.path());
     let found = remove(&opened, Whose::Marked(None)).expect("a sweep");
-    assert_eq!((found.removed, found.kept.len()), (Vec::new(), 4));
+    // What is in use here is not said to be nobody's of this machine.
+    let in_use = living.path.file_name().expect("a name").to_string_lossy();
+    assert!(found.kept.iter().all(|(name, _)| *name != in_use));
+    assert_eq!((found.removed, found.kept.len()), (Vec::new(), 3));
     assert_eq!(listed(parent.path()), before);
     let found = remove(&opened, Whose::Marked(Some(own))).expect("a sweep");
     assert_eq!(found.removed, [left]);
@@ -100,6 +103,31 @@ fn where_others_locks_may_not_be_seen_only_folders_of_this_boot_and_mount_are_re
     assert!(kept.len() == 2 && others.iter().all(|name| kept.contains(&name)));
     assert!(listed(parent.path()).len() > others.len());
     drop(living);
+}
+
+#[test]
+fn a_folder_of_another_boot_or_of_a_client_stays_until_it_is_old() {
+    let parent = parent();
+    let opened = openat(CWD, parent.path(), FOLDER, Mode::empty()).expect("a folder");
+    let own = mark_in(&opened).expect("it is seen").expect("a boot");
+    let whose = Whose::OfOneMachine(Some(own));
+    let name = drawn_name(0, Some(own ^ 1));
+    let (_folder, mark) = claim(&opened, &name).expect("a folder");
+    let in_use = remove(&opened, whose).expect("a sweep");
+    assert_eq!((in_use.removed.len(), in_use.kept.len()), (0, 0));
+    mark.unlock().expect("letting go of the lock");
+    let found = remove(&opened, whose).expect("a sweep");
+    let shown = name.to_string_lossy().into_owned();
+    let why = Whose::MAY_BE_A_CLIENTS.to_owned();
+    assert_eq!(
+        (found.removed, found.kept),
+        (vec![], vec![(shown.clone(), why)])
+    );
+    let nine_days = std::time::Duration::from_hours(9 * 24);
+    let then = std::time::SystemTime::now() - nine_days;
+    mark.set_modified(then).expect("another time");
+    let found = remove(&opened, whose).expect("a sweep");
+    assert_eq!((found.removed, found.kept), (vec![shown], vec![]));
 }
 
 #[test]
