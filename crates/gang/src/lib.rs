@@ -14,7 +14,8 @@
 //! * No step waits for ever for a host that is gone: it is lost after 5 s of silence, the trial is
 //!   void, and the others go on; without the root they stop after 10 s.
 //! * Nor for one whose disk does not answer: it is lost a quarter of an hour after its trial ought
-//!   to have ended.
+//!   to have ended, and two hours after it began to prepare one. Before its first trial, as long as it
+//!   fills files or preconditions its target, it may take any time ([`Work::is_set_up`]).
 //! * No collective operation, no signal and no port is used, and threads that measure never touch
 //!   the transport.
 //!

@@ -54,6 +54,8 @@ struct Shared {
     flags: Stops,
     /// Whether the session waits for a trial.
     idle: AtomicBool,
+    /// Whether it has done all that is done once.
+    set_up: AtomicBool,
     leaves: Mutex<Option<String>>,
     stops: Mutex<Option<String>>,
 }
@@ -108,6 +110,11 @@ impl Seat {
                 Err(_) => return None,
             }
         }
+    }
+
+    /// Says that all that is done once is done; see [`Work::is_set_up`].
+    pub fn set_up(&self) {
+        self.shared.set_up.store(true, Ordering::SeqCst);
     }
 
     /// Says that the trial is prepared, or why it cannot be, and waits for the agreed moment.
@@ -206,6 +213,10 @@ impl Work for SeatWork {
             FromSession::Prepared(prepared) => prepared,
             FromSession::Finished(_) => Err("it measured before the start".to_owned()),
         })
+    }
+
+    fn is_set_up(&self) -> bool {
+        self.shared.set_up.load(Ordering::SeqCst)
     }
 
     fn run(&mut self, go: &Go) {

@@ -19,6 +19,10 @@ pub struct Settings {
     /// cancelled after so long, is lost. A sync of all that a large machine holds in memory takes
     /// minutes; a disk that hangs takes for ever.
     pub overdue_after_ns: i64,
+    /// A host that prepares a trial for so long is lost, once [all that is done
+    /// once](crate::Work::is_set_up) is done. Who fills a page cache of 1 TiB at 200 MB/s takes an hour
+    /// and a half, and says nothing meanwhile.
+    pub prepared_within_ns: i64,
     /// The agreed start is at least so far away.
     pub slack_min_ns: u64,
 }
@@ -32,6 +36,7 @@ impl Default for Settings {
             lost_after_ns: 5 * SECOND_NS,
             root_silent_ns: 10 * SECOND_NS,
             overdue_after_ns: 900 * SECOND_NS,
+            prepared_within_ns: 7200 * SECOND_NS,
             slack_min_ns: 50_000_000,
         }
     }

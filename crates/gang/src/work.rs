@@ -14,6 +14,13 @@ pub trait Work {
     /// Whether it is prepared. An error makes this host leave the group.
     fn prepared(&mut self) -> Poll<Result<(), String>>;
 
+    /// Whether all that is done once is done here: files are filled, the target is preconditioned.
+    /// Until then preparing may take hours, and goes on when the trial is void, as what was
+    /// filled stays filled.
+    fn is_set_up(&self) -> bool {
+        true
+    }
+
     /// Measure from then on. Whoever starts sleeps until [`SPIN_NS`](crate::SPIN_NS) before, and
     /// spins.
     fn run(&mut self, go: &Go);

@@ -276,15 +276,31 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 self.overdue_ns = None;
             }
             Step::Clearing if is_overdue => {
-                self.hang(link, "it has not stopped what was cancelled");
+                let after_ns = self.settings.overdue_after_ns;
+                self.hang(
+                    link,
+                    "it has not stopped what was cancelled",
+                    (after_ns, "ought"),
+                );
+            }
+            Step::Preparing if running.overdue_ns.is_none() && self.work.is_set_up() => {
+                let within_ns = self.settings.prepared_within_ns;
+                running.overdue_ns = Some(link.now_ns().saturating_add(within_ns));
             }
             Step::Preparing => match self.work.prepared() {
+                Poll::Pending if is_overdue => {
+                    let within_ns = self.settings.prepared_within_ns;
+                    self.hang(link, "it has not prepared its trial", (within_ns, "began"));
+                }
                 Poll::Pending => return false,
                 Poll::Ready(Ok(())) => running.step = Step::Prepared,
                 Poll::Ready(Err(why)) => self.fail(link, why),
             },
             Step::Measuring => match self.work.finished() {
-                Poll::Pending if is_overdue => self.hang(link, "it has not ended its trial"),
+                Poll::Pending if is_overdue => {
+                    let after_ns = self.settings.overdue_after_ns;
+                    self.hang(link, "it has not ended its trial", (after_ns, "ought"));
+                }
                 Poll::Pending => return false,
                 Poll::Ready(Ok(outcome)) => {
                     running.outcome = Some(outcome);
@@ -316,11 +332,16 @@ impl<W: Work, S: Schedule> Member<W, S> {
     }
 
     /// The trial is void. Where the session was at it, it has to stop; one that has not come to it
-    /// may have a file to fill before.
+    /// may have a file to fill before, and one that fills its part of what hosts share goes on.
     pub(super) fn cancel_trial(&mut self, now_ns: i64) {
         if let Phase::Trial(running) = &self.phase {
             self.work.cancel();
-            if running.step != Step::Clearing {
+            let may_last = match running.step {
+                Step::Clearing => true,
+                Step::Preparing => !self.work.is_set_up(),
+                _ => false,
+            };
+            if !may_last {
                 let overdue_ns = now_ns.saturating_add(self.settings.overdue_after_ns);
                 self.overdue_ns = Some(overdue_ns);
             }
@@ -329,9 +350,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
 
     /// Its disk does not answer, so this process may not come to its end: nobody is to wait for
     /// it.
-    fn hang(&mut self, link: &mut Link<'_>, what: &str) {
-        let after_s = self.settings.overdue_after_ns / 1_000_000_000;
-        let why = format!("{what} {after_s} s after it ought to; its disk may hang");
+    fn hang(&mut self, link: &mut Link<'_>, what: &str, (limit_ns, it): (i64, &str)) {
+        let seconds = limit_ns / 1_000_000_000;
+        let why = format!("{what} {seconds} s after it {it} to; its disk may hang");
         if self.is_root() {
             self.lost.insert(self.rank, why.clone());
             self.call_roster(link);

@@ -38,6 +38,10 @@ pub(crate) struct SimulatedWork {
     pub(crate) fails: Option<(u32, &'static str)>,
     /// In which trial its disk hangs for ever.
     pub(crate) hangs: Option<u32>,
+    /// In the preparation of which trial its disk hangs for ever.
+    pub(crate) hangs_before: Option<u32>,
+    /// Until when it fills a file that nothing cancels, in true time.
+    pub(crate) set_up_at_ns: i64,
     /// When this host leaves alone, in true time.
     pub(crate) leaves_at_ns: Option<i64>,
     /// When the group is to be stopped, in true time.
@@ -48,6 +52,8 @@ enum State {
     Idle,
     /// Until then, in true time.
     Preparing(i64),
+    /// What was cancelled is done until then, in true time.
+    Filling(i64),
     Measuring {
         start_ns: i64,
         stop_ns: i64,
@@ -59,7 +65,8 @@ impl Work for SimulatedWork {
         let mut truth = self.truth.borrow_mut();
         truth.prepared.push((self.rank, trial.number));
         self.trial = Some(trial.clone());
-        self.state = State::Preparing(self.clock.true_ns() + self.prepares_ns);
+        let prepared = self.clock.true_ns() + self.prepares_ns;
+        self.state = State::Preparing(prepared.max(self.set_up_at_ns));
     }
 
     fn prepared(&mut self) -> Poll<Result<(), String>> {
@@ -70,9 +77,14 @@ impl Work for SimulatedWork {
             (Some((number, why)), Some(trial)) if trial.number == number => {
                 Poll::Ready(Err(why.to_owned()))
             }
+            (_, Some(trial)) if self.hangs_before == Some(trial.number) => Poll::Pending,
             _ if self.clock.true_ns() >= until => Poll::Ready(Ok(())),
             _ => Poll::Pending,
         }
+    }
+
+    fn is_set_up(&self) -> bool {
+        self.clock.true_ns() >= self.set_up_at_ns
     }
 
     fn run(&mut self, go: &Go) {
@@ -113,13 +125,22 @@ impl Work for SimulatedWork {
     fn cancel(&mut self) {
         self.truth.borrow_mut().cancelled += 1;
         let hangs = self.trial.as_ref().map(|trial| trial.number) == self.hangs;
-        if !(hangs && matches!(self.state, State::Measuring { .. })) {
-            self.state = State::Idle;
-        }
+        self.state = match self.state {
+            State::Preparing(until) if !self.is_set_up() => State::Filling(until),
+            State::Measuring { start_ns, stop_ns } if hangs => {
+                State::Measuring { start_ns, stop_ns }
+            }
+            State::Filling(until) => State::Filling(until),
+            _ => State::Idle,
+        };
     }
 
     fn idle(&mut self) -> bool {
-        matches!(self.state, State::Idle)
+        match self.state {
+            State::Idle => true,
+            State::Filling(until) => self.clock.true_ns() >= until,
+            State::Preparing(_) | State::Measuring { .. } => false,
+        }
     }
 
     fn judged(&mut self, trial: &Trial, void: Option<&str>, _: &ClockModel) {
@@ -246,6 +267,8 @@ impl Setup {
                     late_ns: [0, 0],
                     fails: None,
                     hangs: None,
+                    hangs_before: None,
+                    set_up_at_ns: 0,
                     leaves_at_ns: None,
                     stops_at_ns: None,
                 };

@@ -334,6 +334,54 @@ fn a_host_whose_disk_hangs_is_named_and_lost_and_the_others_go_on() {
 }
 
 #[test]
+fn a_host_that_fills_a_file_when_another_is_lost_is_not_taken_for_hanging() {
+    let mut setup = Setup::of(4);
+    setup.settings.overdue_after_ns = 20 * SECOND;
+    setup.settings.prepared_within_ns = 30 * SECOND;
+    let mut group = setup.group_with(
+        |_, _| WAY,
+        |rank, _, work| {
+            // Longer than anything that hangs is waited for.
+            work.set_up_at_ns = 100 * SECOND;
+            if rank == 3 {
+                work.leaves_at_ns = Some(SECOND);
+            }
+        },
+    );
+    let stopped = group.run();
+    let lost = group.simulation.member(0).lost();
+    assert_eq!(lost, [(3, "c3".to_owned(), "interrupted")]);
+    for rank in 0..3 {
+        assert_eq!(stopped.endings[rank], Some(Ending::Over), "{rank}");
+    }
+    let counted = group.judged().iter().filter(|one| one.void.is_none());
+    assert_eq!(counted.count(), 2);
+}
+
+#[test]
+fn a_host_whose_disk_hangs_before_a_trial_is_lost_and_the_others_go_on() {
+    for rank in [3, 0] {
+        let mut setup = Setup::of(4);
+        setup.settings.prepared_within_ns = 30 * SECOND;
+        let mut group = setup.group_with(
+            |_, _| WAY,
+            move |of, _, work| {
+                work.set_up_at_ns = 40 * SECOND;
+                if of == rank {
+                    work.hangs_before = Some(1);
+                }
+            },
+        );
+        group.run();
+        let why = "it has not prepared its trial 30 s after it began to; its disk may hang";
+        let lost = group.simulation.member(0).lost();
+        assert_eq!(lost, [(rank, format!("c{rank}"), why)]);
+        let counted = group.judged().iter().filter(|one| one.void.is_none());
+        assert_eq!(counted.count(), if rank == 0 { 1 } else { 2 });
+    }
+}
+
+#[test]
 fn the_others_do_not_wait_for_a_root_whose_disk_hangs() {
     let mut group = hanging(40, &[0], None);
     let stopped = group.run();

@@ -434,6 +434,8 @@ const CANCELLED: &str = "the group called it off, because a host was lost or sto
 
 impl Rendezvous for LaunchedGroup {
     fn next(&mut self, agreement: &Agreement) -> Result<Option<usize>, Failure> {
+        // Files are filled, and the target is preconditioned.
+        self.seat.set_up();
         match self.next_order() {
             Some(Order::Trial(index)) if index < agreement.trials.len() => Ok(Some(index)),
             Some(Order::Gather) => Ok(None),
