@@ -20,8 +20,9 @@ pub use message::{Message, Window};
 
 use bytes::{Reader, Writer};
 
-/// The version of what is sent.
-pub const PROTOCOL: u16 = 2;
+/// The version of what is sent: it goes up with each change of a body, also between releases, as a
+/// frame of another body under the same number would be refused as no frame.
+pub const PROTOCOL: u16 = 3;
 
 /// Longest frame: histograms of a trial are some 2 KiB, cards of 4096 hosts less than 2 MiB.
 pub const FRAME_BYTES_MAX: usize = 64 << 20;

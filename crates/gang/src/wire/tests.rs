@@ -88,6 +88,27 @@ fn every_message_is_read_as_it_was_written() {
     }
 }
 
+/// Frames of an older body teach the fuzzer nothing but that they are refused.
+#[test]
+fn the_frames_that_fuzzing_begins_with_are_of_this_version_and_of_each_kind() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/gang_frame");
+    let files = std::fs::read_dir(folder).expect("the corpus");
+    let mut kinds: Vec<u8> = Vec::new();
+    for file in files {
+        let path = file.expect("a file").path();
+        let frame = std::fs::read(&path).expect("a frame");
+        let is_of_this_version = frame.get(4..6) == Some(&PROTOCOL.to_le_bytes());
+        assert!(is_of_this_version, "{}", path.display());
+        let Ok(Frame::Known { message, .. }) = decode(&frame) else {
+            panic!("{}", path.display());
+        };
+        kinds.push(message.kind());
+    }
+    for message in every_message() {
+        assert!(kinds.contains(&message.kind()), "{message:?}");
+    }
+}
+
 #[test]
 fn a_frame_that_is_cut_short_or_too_long_is_refused_at_a_place_in_it() {
     for message in every_message() {
