@@ -137,13 +137,10 @@ pub(crate) fn run(
     let begun = match filled.and_then(|filled| filled.begin(meeting.as_ref())) {
         Ok(begun) => begun,
         Err(failure) => {
-            if let Some(group) = group {
-                group.fail(&failure);
-                if signals.is_called_off() {
-                    return Err(group.has_ended());
-                }
-            }
-            return Err(failure);
+            return Err(match group {
+                Some(group) => group.fails_with(failure),
+                None => failure,
+            });
         }
     };
     let tried = begun.measure(request.testing, signals, group.as_deref_mut());

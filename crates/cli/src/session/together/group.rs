@@ -6,6 +6,8 @@
 mod order;
 mod sharing;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use super::Agreement;
@@ -75,7 +77,11 @@ enum News {
     Begun(Option<Called>),
     /// The runs of all hosts that were there when they were gathered.
     Gathered(Gathered),
-    Ended(Ending),
+    Ended {
+        ending: Ending,
+        /// Whether it ended for all hosts, so that none goes on.
+        with_all: bool,
+    },
 }
 
 /// What was gathered at the root.
@@ -111,9 +117,8 @@ pub(crate) struct LaunchedGroup {
     /// An order that was looked at before its time.
     ahead: Option<Order>,
     ending: Option<Ending>,
-    /// Whether this host has said that it cannot go on; it hears of the end of the group all the
-    /// same.
-    has_failed: bool,
+    /// Whether all hosts have ended.
+    with_all: bool,
     /// The file that this host has made for the group, which others use until the end.
     made: Option<MadeFile>,
 }
@@ -179,7 +184,7 @@ impl LaunchedGroup {
             step: Step::Between,
             ahead: None,
             ending: None,
-            has_failed: false,
+            with_all: false,
             made: None,
         })
     }
@@ -255,14 +260,18 @@ impl LaunchedGroup {
                 });
                 Ok(())
             }
-            Ok(News::Ended(Ending::Refused(objections))) => {
+            Ok(News::Ended {
+                ending: Ending::Refused(objections),
+                with_all,
+            }) => {
+                self.with_all = with_all;
                 let refused = refused("nothing was measured or written", &objections);
                 self.ending = Some(Ending::Refused(objections));
                 Err(refused)
             }
-            Ok(News::Ended(ending)) => {
+            Ok(News::Ended { ending, with_all }) => {
                 let why = sentence(&ending);
-                self.ending = Some(ending);
+                self.hears_of_end(ending, with_all);
                 Err(match self.signals.came() {
                     Some(exit) => Failure::interrupted(exit),
                     None => Failure::failed(format!("nothing was measured: {why}")),
@@ -278,7 +287,7 @@ impl LaunchedGroup {
     pub(in super::super) fn has_ended(&mut self) -> Failure {
         while self.ending.is_none() {
             match self.news.recv() {
-                Ok(News::Ended(ending)) => self.ending = Some(ending),
+                Ok(News::Ended { ending, with_all }) => self.hears_of_end(ending, with_all),
                 Ok(_) => {}
                 Err(RecvError) => break,
             }
@@ -287,7 +296,19 @@ impl LaunchedGroup {
         Failure::failed(sentence(&ending))
     }
 
-    /// This host cannot go on; the others may.
+    /// This host cannot go on; the others may. Answers with what this host fails with: the end
+    /// of the group, where that was what called off what it did, and not what followed from this.
+    pub(in super::super) fn fails_with(&mut self, failure: Failure) -> Failure {
+        let is_called_off = self.signals.is_called_off();
+        self.fail(&failure);
+        if is_called_off {
+            self.has_ended()
+        } else {
+            failure
+        }
+    }
+
+    /// The same, where what this host fails with is told elsewhere.
     pub(in super::super) fn fail(&mut self, why: &Failure) {
         let why = why.sentence();
         if matches!(self.step, Step::Between) {
@@ -298,11 +319,9 @@ impl LaunchedGroup {
             Step::Between => {}
             Step::Preparing(_) => {
                 // It is cancelled, as what fails is.
-                self.has_failed = true;
                 let _cancelled = self.seat.ready(Err(why));
             }
             Step::Measuring(_) => {
-                self.has_failed = true;
                 let _cancelled = self.seat.finished(Err(why));
             }
         }
@@ -325,8 +344,8 @@ impl LaunchedGroup {
         loop {
             match self.news.recv() {
                 Ok(News::Gathered(gathered)) => return Some(gathered),
-                Ok(News::Ended(ending)) => {
-                    self.ending = Some(ending);
+                Ok(News::Ended { ending, with_all }) => {
+                    self.hears_of_end(ending, with_all);
                     return None;
                 }
                 Ok(_) => {}
@@ -341,7 +360,6 @@ impl LaunchedGroup {
             match self.step {
                 Step::Preparing(Order::Part) => self.pass(&[]),
                 Step::Preparing(_) => {
-                    self.has_failed = true;
                     let why = "its session has ended".to_owned();
                     let _cancelled = self.seat.ready(Err(why));
                 }
@@ -353,7 +371,7 @@ impl LaunchedGroup {
         }
         while self.ending.is_none() {
             match self.news.recv() {
-                Ok(News::Ended(ending)) => self.ending = Some(ending),
+                Ok(News::Ended { ending, with_all }) => self.hears_of_end(ending, with_all),
                 Ok(_) => {}
                 Err(RecvError) => {
                     let why = "the thread that speaks with the other hosts has ended";
@@ -361,10 +379,8 @@ impl LaunchedGroup {
                 }
             }
         }
-        // Who was taken for lost ends before the others, which read what it has made.
-        let others_go_on = matches!(self.ending, Some(Ending::Left(_))) && !self.has_failed;
         match self.made.take() {
-            Some(made) if others_go_on => made.stays(),
+            Some(made) if self.others_go_on() => made.stays(),
             made => drop(made),
         }
         drop(self.release.take());
@@ -374,6 +390,17 @@ impl LaunchedGroup {
             closed.or_failed()?;
         }
         Ok(self.ending.clone().unwrap_or(Ending::Over))
+    }
+
+    fn hears_of_end(&mut self, ending: Ending, with_all: bool) {
+        self.ending = Some(ending);
+        self.with_all = with_all;
+    }
+
+    /// Whether others still read what this host has made. Who could not go on, or was taken for
+    /// lost, has left too, but waits for the end of all.
+    fn others_go_on(&self) -> bool {
+        matches!(self.ending, Some(Ending::Left(_))) && !self.with_all
     }
 
     /// Whether the root says why this host does not measure.

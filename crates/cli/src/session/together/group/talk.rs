@@ -92,11 +92,12 @@ impl Talk {
         let ending = drive(&mut member, &mut mpi, &Monotonic, |member| {
             seen.look(member, &self.signals, &self.stopper, &self.lost, &self.news);
         });
-        let all_there = member.lost().is_empty() && member.ends_with_all();
+        let with_all = member.ends_with_all();
+        let all_there = member.lost().is_empty() && with_all;
         // So the session no longer waits for a trial.
         drop(member);
         // Whoever waits for news has ended where it cannot be told.
-        let _ended = self.news.send(News::Ended(ending));
+        let _ended = self.news.send(News::Ended { ending, with_all });
         // Ending MPI waits for the others, so it comes last.
         let _closed = self.released.recv();
         mpi.close(all_there)
