@@ -3,6 +3,10 @@
 //! # What is promised
 //! * Dropping it puts the process back where it was and removes the group, on
 //!   success, error and panic.
+//! * Where that is gone (systemd removes a scope that is empty), it goes to one above. Those above take no
+//!   processes but for the root group, beside which no group can be made. So where one is entered
+//!   [again and again](Purpose::is_entered_again), the process stays in it instead, with what was in its files
+//!   at first, until it [leaves](Purpose::leave).
 //! * A process that was killed leaves an empty group, which holds nobody back; the
 //!   next one that is made beside it removes it. A group that anybody is in cannot
 //!   be removed: the kernel refuses it.
@@ -19,6 +23,7 @@
 use crate::error::Error;
 use crate::parse::cgroup::{Membership, parse_cgroup};
 use crate::roots::Roots;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +43,8 @@ pub(crate) struct Purpose {
     pub(crate) doing: &'static str,
     /// What to do where it is refused.
     pub(crate) instead: &'static str,
+    /// Whether one is entered for each of several trials.
+    pub(crate) is_entered_again: bool,
 }
 
 /// This process is in a group of its own while this lives.
@@ -45,8 +52,11 @@ pub(crate) struct Purpose {
 pub(crate) struct ControlGroup {
     /// The group that was made.
     group: PathBuf,
-    /// The group that this process was in.
+    /// The group that this process was in: this one, where it had to stay in it.
     before: PathBuf,
+    /// What was in the files that took the value.
+    at_first: Vec<(PathBuf, String)>,
+    is_entered_again: bool,
 }
 
 /// Where a group can be made.
@@ -73,12 +83,17 @@ impl Purpose {
         for place in self.places(roots)? {
             self.remove_leftovers(roots, &place.parent);
             let group = place.parent.join(self.own_name());
-            fs::create_dir(&group)
-                .map_err(|source| self.refused("making the control group", &group, source))?;
-            let entered = ControlGroup {
+            if group != place.own {
+                fs::create_dir(&group)
+                    .map_err(|source| self.refused("making the control group", &group, source))?;
+            }
+            let mut entered = ControlGroup {
                 group,
                 before: place.own,
+                at_first: Vec::new(),
+                is_entered_again: self.is_entered_again,
             };
+            entered.at_first = at_first(&entered.group, place.files);
             let files = self.set(&entered.group, place.files, value)?;
             if files.is_empty() {
                 // The kernel makes the files of a group with it: there are none.
@@ -97,6 +112,17 @@ impl Purpose {
                 format!("no group of this process has one for {}", self.name),
             ),
         ))
+    }
+
+    /// Leaves a group that this process had to stay in, for one above, and removes it.
+    pub(crate) fn leave(&self, roots: &Roots) {
+        // Where it is not known, or cannot be left, it ends with the process.
+        for place in self.places(roots).unwrap_or_default() {
+            if place.own.ends_with(self.own_name()) {
+                put_above(&place.own);
+                let _ = fs::remove_dir(&place.own);
+            }
+        }
     }
 
     /// Writes the value to those of the files that there are.
@@ -194,23 +220,56 @@ impl ControlGroup {
         &self.group
     }
 
-    /// Where this process was before, and will be again.
+    /// Where this process was before, and will be again where that is there.
     pub(crate) fn before(&self) -> &Path {
         &self.before
+    }
+
+    /// What stood in a file of this name in the group where this process was before, and will be
+    /// again; `None` where there is none.
+    pub(crate) fn value_before(&self, name: &OsStr) -> Option<String> {
+        if self.before != self.group {
+            return fs::read_to_string(self.before.join(name)).ok();
+        }
+        let mut values = self.at_first.iter();
+        let value = values.find(|(file, _)| file.file_name() == Some(name));
+        value.map(|(_, value)| value.clone())
     }
 }
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // A group that cannot be left ends with the process, and one that cannot
-        // be removed now is removed by the next one that is made.
-        // The one before may be gone: systemd removes a scope that is empty. Those above are not.
-        let _ = self
-            .before
-            .ancestors()
-            .find(|group| put_into(group).is_ok());
+        let is_back = self.before != self.group && put_into(&self.before).is_ok();
+        if !is_back && self.is_entered_again {
+            for (file, value) in &self.at_first {
+                // What cannot be put back holds nobody but this process.
+                let _ = fs::write(file, value);
+            }
+        } else if !is_back {
+            put_above(&self.before);
+        }
+        // The kernel refuses it while this process is in it, and one that cannot be removed now is
+        // removed by the next one that is made.
         let _ = fs::remove_dir(&self.group);
     }
+}
+
+/// Puts this process into the first group above this one that takes it. Where none does it stays
+/// until it ends.
+fn put_above(group: &Path) {
+    let mut above = group.ancestors().skip(1);
+    let _ = above.find(|group| put_into(group).is_ok());
+}
+
+/// What is in those of the files that there are, as it can be written to them: of `io.weight`,
+/// the line for all devices.
+fn at_first(group: &Path, files: &[&str]) -> Vec<(PathBuf, String)> {
+    let files = files.iter().map(|file| group.join(file));
+    let values = files.filter_map(|file| {
+        let text = fs::read_to_string(&file).ok()?;
+        Some((file, text.lines().next()?.to_owned()))
+    });
+    values.collect()
 }
 
 /// Puts this process into a group.
@@ -233,6 +292,7 @@ mod tests {
         version_2: &["max"],
         doing: "limiting it by",
         instead: "do without",
+        is_entered_again: true,
     };
 
     fn places(cgroup: &Path, text: &str) -> Vec<Place> {
@@ -295,6 +355,66 @@ mod tests {
             let left = names.find(|entry| entry.file_name() != "c" && entry.path().is_dir());
             assert!(left.is_none(), "{left:?}");
         }
+    }
+
+    /// A group as the kernel shows one, with nobody in it.
+    fn group_in(parent: &Path, name: &str) -> PathBuf {
+        let group = parent.join(name);
+        fs::create_dir_all(&group).expect("folders");
+        fs::write(group.join("cgroup.procs"), "").expect("a file");
+        fs::write(group.join("max"), "100\n8:0 7\n").expect("a file");
+        group
+    }
+
+    fn read(file: PathBuf) -> String {
+        fs::read_to_string(file).expect("a file")
+    }
+
+    #[test]
+    fn where_the_group_before_is_gone_it_stays_in_its_own_without_the_value() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let slice = group_in(root.path(), "user.slice");
+        let group = group_in(&slice, "diskfacts-tested-1");
+        let gone = |is_entered_again| ControlGroup {
+            before: slice.join("session-1.scope"),
+            group: group.clone(),
+            at_first: at_first(&group, TESTED.version_2),
+            is_entered_again,
+        };
+        let entered = gone(true);
+        fs::write(group.join("max"), "500").expect("a file");
+        drop(entered);
+        assert_eq!(read(group.join("max")), "100");
+        // In the root group no other could be made.
+        assert_eq!(read(slice.join("cgroup.procs")), "");
+        drop(gone(false));
+        let own = std::process::id().to_string();
+        assert_eq!(read(slice.join("cgroup.procs")), own);
+    }
+
+    #[test]
+    fn the_group_that_it_had_to_stay_in_is_entered_again() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let roots = Roots::under(root.path());
+        let slice = root.path().join("sys/fs/cgroup/user.slice");
+        let group = group_in(&slice, &TESTED.own_name());
+        fs::create_dir_all(root.path().join("proc/self")).expect("folders");
+        let table = format!("0::/user.slice/{}\n", TESTED.own_name());
+        fs::write(root.path().join("proc/self/cgroup"), table).expect("a file");
+        let (entered, files) = TESTED.enter(&roots, "500").expect("it is there");
+        assert_eq!(files, [group.join("max")]);
+        assert_eq!(read(group.join("max")), "500");
+        let own = std::process::id().to_string();
+        assert_eq!(read(group.join("cgroup.procs")), own);
+        let before = entered.value_before(OsStr::new("max"));
+        assert_eq!(before.as_deref(), Some("100"));
+        drop(entered);
+        assert_eq!(read(group.join("max")), "100");
+        // Nobody is in that above before the run ends.
+        let above = slice.join("cgroup.procs");
+        fs::write(&above, "").expect("a file");
+        TESTED.leave(&roots);
+        assert_eq!(read(above), own);
     }
 
     #[test]

@@ -27,6 +27,7 @@ const WEIGHT: Purpose = Purpose {
     version_2: &["io.weight", "io.bfq.weight"],
     doing: "setting the I/O weight by",
     instead: "drop io_weight",
+    is_entered_again: true,
 };
 
 /// This process is in a group of its own while this lives.
@@ -46,6 +47,12 @@ impl IoWeight {
         Ok(Self { group, files })
     }
 
+    /// Leaves a group that this process had to stay in because the one before was gone, where
+    /// there is one: no trial comes any more.
+    pub fn leave(roots: &Roots) {
+        WEIGHT.leave(roots);
+    }
+
     /// Where it is.
     pub fn group(&self) -> &Path {
         self.group.path()
@@ -55,10 +62,7 @@ impl IoWeight {
     /// does not say, as of a root group, which has none.
     pub fn before(&self) -> Option<String> {
         let mut names = self.files.iter().filter_map(|file| file.file_name());
-        names.find_map(|name| {
-            let text = fs::read_to_string(self.group.before().join(name)).ok()?;
-            default_weight(&text)
-        })
+        names.find_map(|name| default_weight(&self.group.value_before(name)?))
     }
 
     /// The weight that the kernel says the group has; absent when it does not say, or

@@ -20,6 +20,7 @@ const MEMORY: Purpose = Purpose {
     version_2: &["memory.max"],
     doing: "limiting memory by",
     instead: "keep the page cache from serving in another way",
+    is_entered_again: false,
 };
 
 /// This process is in a group of its own while this lives.

@@ -28,6 +28,14 @@ pub(super) fn enter(stage: &Stage) -> Result<Option<IoWeight>, Error> {
         .transpose()
 }
 
+/// Leaves what this process may still be in, where any stage of the plan asked for a weight.
+pub(super) fn leave(plan: &Plan) {
+    let mut stages = plan.stages.iter();
+    if stages.any(|stage| stage.kernel.contains_key(IO_WEIGHT)) {
+        IoWeight::leave(&Roots::default());
+    }
+}
+
 /// What came of it, for the record of the trial.
 pub(super) fn in_force(entered: &IoWeight, stage: &Stage, stack: &Stack) -> SettingInForce {
     let asked = stage.kernel.get(IO_WEIGHT).cloned().unwrap_or_default();
