@@ -11,6 +11,7 @@
 //! mixed either: a trial that not all of the others' hosts did is in none.
 
 mod claims;
+mod keyed;
 mod member;
 mod stage;
 mod storage;

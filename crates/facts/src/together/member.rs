@@ -1,12 +1,13 @@
 //! What is needed of one run of a group.
 
+use super::keyed::Firsts;
 use super::storage::Storage;
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::evidence::Intervals;
 use diskfacts_record::together::AgreedTrial;
 use diskfacts_record::{Layers, PackedHistograms, Run, Status, Together, Trial};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One run of a group.
@@ -135,25 +136,23 @@ impl MemberTrial {
 
 /// The trials of a run by what was agreed. Each is taken once: a run may come from anywhere and
 /// say that a million were agreed on, and is not to have the one that it holds copied as often.
-struct Done<'a>(HashMap<DoneKey<'a>, &'a Trial>);
+struct Done<'a>(Firsts<DoneKey<'a>, &'a Trial>);
 
 /// Order, stage, and what was varied.
 type DoneKey<'a> = (u32, &'a str, &'a BTreeMap<String, String>);
 
 impl<'a> Done<'a> {
     fn of(run: &'a Run) -> Self {
-        let mut done = HashMap::new();
-        for trial in &run.trials {
-            let key: DoneKey<'_> = (trial.order, &trial.stage, &trial.settings);
-            // The first, of several in one place.
-            done.entry(key).or_insert(trial);
-        }
-        Self(done)
+        let key =
+            |trial: &'a Trial| -> DoneKey<'a> { (trial.order, &trial.stage, &trial.settings) };
+        Self(Firsts::of(
+            run.trials.iter().map(|trial| (key(trial), trial)),
+        ))
     }
 
     fn take(&mut self, agreed: &'a AgreedTrial) -> Option<&'a Trial> {
         let key: DoneKey<'_> = (agreed.order, &agreed.stage, &agreed.settings);
-        self.0.remove(&key)
+        self.0.take(&key)
     }
 }
 
@@ -214,26 +213,5 @@ mod tests {
         assert_eq!(done.take(&here), Some(first));
         assert_eq!(done.take(&here), None, "it was copied once");
         assert_eq!(done.take(&elsewhere), None);
-    }
-
-    /// Who looks through all trials for each that was agreed on takes minutes.
-    #[test]
-    fn what_a_file_says_was_agreed_on_is_looked_up() {
-        const TRIALS: u32 = 20_000;
-        let mut run = testing::healthy();
-        let mut one = run.trials.swap_remove(0);
-        one.histograms = PackedHistograms::default();
-        one.evidence = diskfacts_record::Evidence::default();
-        let trial = |order| Trial {
-            order,
-            ..one.clone()
-        };
-        run.trials = (1..=TRIALS).map(trial).collect();
-        let trials: Vec<AgreedTrial> = (1..=TRIALS)
-            .flat_map(|order| [agreed(order, &one), agreed(TRIALS + order, &one)])
-            .collect();
-        let mut done = Done::of(&run);
-        let found = trials.iter().filter(|agreed| done.take(agreed).is_some());
-        assert_eq!(found.count(), TRIALS as usize);
     }
 }
