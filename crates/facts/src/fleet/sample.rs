@@ -2,7 +2,9 @@
 
 use diskfacts_record::comparison::Measure;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// One stage of one run of one host.
@@ -56,11 +58,17 @@ pub(super) const PLAN: &str = "plan";
 pub(super) const FILE: &str = "file";
 
 /// What must be equal to be peers, by name: `model`, `link`, `kernel`, `plan`. Where a key is
-/// unknown of a disk it is left out, so that it has no peers among those that know it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+/// unknown of a disk it is left out, so that it has no peers among those that know it. The [file](Self::file)
+/// alone is no matter of that: the plan has its size already, and older files of a fleet have no such key.
+#[derive(Debug, Clone, Default)]
 pub struct Peers(pub BTreeMap<String, String>);
 
 impl Peers {
+    /// What has to be equal.
+    fn conditions(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter().filter(|(key, _)| *key != FILE)
+    }
+
     /// The plan, as far as it is known. The newest run of a disk by a plan stands for those before.
     pub fn plan(&self) -> Option<&String> {
         self.0.get(PLAN)
@@ -70,6 +78,33 @@ impl Peers {
     /// it: `4GiB`.
     pub fn file(&self) -> Option<&str> {
         self.0.get(FILE).map(String::as_str)
+    }
+}
+
+impl PartialEq for Peers {
+    fn eq(&self, other: &Self) -> bool {
+        self.conditions().eq(other.conditions())
+    }
+}
+
+impl Eq for Peers {}
+
+impl PartialOrd for Peers {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Peers {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.conditions().cmp(other.conditions())
+    }
+}
+
+impl Hash for Peers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.conditions()
+            .for_each(|condition| condition.hash(state));
     }
 }
 
@@ -144,5 +179,31 @@ impl Default for Options {
             false_discoveries: 0.05,
             apart_s: 3600,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn runs_that_an_older_version_added_are_peers_of_those_that_know_their_file() {
+        let of = |keys: &[(&str, &str)]| {
+            let keys = keys.iter().map(|(key, value)| (*key, *value));
+            Peers(
+                keys.map(|(key, value)| (key.to_owned(), value.to_owned()))
+                    .collect(),
+            )
+        };
+        let older = of(&[("model", "m"), (PLAN, "survey")]);
+        let newer = of(&[(FILE, "4GiB"), ("model", "m"), (PLAN, "survey")]);
+        let other = of(&[(FILE, "4GiB"), ("model", "n"), (PLAN, "survey")]);
+        assert_eq!(older, newer);
+        assert_eq!(older.cmp(&newer), Ordering::Equal);
+        assert_ne!(newer, other);
+        assert_ne!(newer.cmp(&other), Ordering::Equal);
+        let known = HashSet::from([older]);
+        assert!(known.contains(&newer) && !known.contains(&other));
     }
 }
