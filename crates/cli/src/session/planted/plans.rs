@@ -29,9 +29,25 @@ const OF_NO_DISK: [&str; 1] = ["overhead"];
 /// Disks that each of the plans is run on besides, unless `DISKFACTS_PLANS_DRAWN` says how many.
 const DRAWN: usize = 4;
 
-/// What is said on a sound disk and is not so, by plan, disk and limiter, and why it is let
-/// through; nothing else is.
-const LET: &[(&str, &str, &str)] = &[];
+/// What is said on a sound disk and is not so, by plan, disk and limiter, with what misleads: known
+/// faults of the limiters. Nothing else is let through.
+const LET: &[(&str, &str, &str)] = &[
+    // At a distance of its own each read of the array waits for the arm: a wait that is about the
+    // same for all, as a round trip is.
+    ("stride", "hdd-7200-md-raid0x2", "network"),
+    // The rate of the platters, at one position, is that of a link too.
+    ("zones", "raid6x8", "interface and media-rate"),
+    // One read in 500 waits for a way of the arm that the others do not have.
+    ("readahead-matrix", "hdd-7200-1tb", "retries"),
+    ("readahead-matrix", "hdd-7200-sync", "retries"),
+    ("fleet", "raid6x8", "retries"),
+    ("fleet", "raid6x8", "retries and media-rate"),
+    // What memory took at first was written back meanwhile, from an odd place on.
+    ("dd", "hdd-10k", "page-cache and alignment"),
+    // What the cache of the array had read ahead is a burst, and the disks after it are no limit
+    // that somebody set.
+    ("dd", "san-entry", "credit-throttle"),
+];
 
 /// The time of a run, virtual: the usual one on what turns; flash does as much in a twentieth.
 const TIME_NS: u64 = 60_000_000_000;
@@ -94,20 +110,24 @@ fn the_plans_blame_nothing_that_is_not_there_and_do_not_contradict_themselves() 
     );
 }
 
-/// Every plan, each on some of the disks.
-fn pairs(seed: u64) -> Vec<(&'static str, &'static str)> {
+/// Every plan, each on some of the disks, and the chance of each pair, whichever others are drawn.
+fn pairs(seed: u64) -> Vec<(&'static str, &'static str, u64)> {
     let many = std::env::var("DISKFACTS_PLANS_DRAWN");
     let many = many.map_or(DRAWN, |many| many.parse().expect("a number"));
-    let mut rng = Rng::new(seed);
+    let (mut rng, mut number) = (Rng::new(seed), 0);
     let plans = builtin::names().filter(|plan| !OF_NO_DISK.contains(plan));
     plans
         .flat_map(|plan| {
-            let mut disks: Vec<&str> = profiles().collect();
+            let mut disks: Vec<(&str, &str, u64)> = profiles()
+                .zip(number..)
+                .map(|(disk, number)| (plan, disk, Rng::for_part(seed, number).next_u64()))
+                .collect();
+            number += disks.len() as u64;
             while disks.len() > many {
                 let place = rng.below(disks.len() as u64) as usize;
                 disks.remove(place);
             }
-            disks.into_iter().map(move |disk| (plan, disk))
+            disks
         })
         .collect()
 }
@@ -123,8 +143,7 @@ fn every_plan_blames_nothing_likely_that_is_not_there_and_does_not_contradict_it
     let seed = seed_of("DISKFACTS_PLANS_SEED");
     let pairs = pairs(seed);
     let outcomes = in_parallel(pairs.len(), |index| {
-        let (plan, profile) = pairs[index];
-        let seed = Rng::for_part(seed, index as u64).next_u64();
+        let (plan, profile, seed) = pairs[index];
         let run = drawn(plan, profile, seed);
         let run = run.unwrap_or_else(|| panic!("{plan} can be done on {profile}"));
         let wrong = of_run(&run, Confidence::Likely);
