@@ -29,7 +29,7 @@ const OF_NO_DISK: [&str; 1] = ["overhead"];
 /// Disks that each of the plans is run on besides, unless `DISKFACTS_PLANS_DRAWN` says how many.
 const DRAWN: usize = 4;
 
-/// What is said on a sound disk and is not so, by plan, disk and limiter, with what misleads: known
+/// What is said on a sound disk and is not so, by plan, disk and limiter, with what may mislead: known
 /// faults of the limiters. Nothing else is let through.
 const LET: &[(&str, &str, &str)] = &[
     // At a distance of its own each read of the array waits for the arm: a wait that is about the
