@@ -12,7 +12,10 @@ use std::time::Duration;
 /// A disk that takes its time, and takes many at once: on one that answers at once, what the
 /// processors do between it and the operations is a large share of so little.
 fn disk() -> Result<DelayedDisk, Missing> {
-    DelayedDisk::new(32 * MIB, Duration::from_millis(5))
+    let disk = DelayedDisk::new(32 * MIB, Duration::from_millis(5))?;
+    // Each operation is a request of its own.
+    disk.device().set("nomerges", "2")?;
+    Ok(disk)
 }
 
 /// Direct reads within a limit and without it.
@@ -121,7 +124,8 @@ fn in_pieces(
 ) -> Result<(), Missing> {
     const PAGE: u64 = 4096;
     events()?;
-    let disk = disk()?;
+    // So slow that the way of some hundred requests to it is little of it.
+    let disk = DelayedDisk::new(32 * MIB, Duration::from_millis(20))?;
     Planted::only(parts).compare(|planted| {
         let kib = if planted { planted_kib } else { usual_kib };
         disk.device().set(attribute, kib)?;
