@@ -30,6 +30,8 @@ struct Budget {
     spent: Value,
     /// Bytes that the process had its devices read in the first trial.
     fetched: u64,
+    /// Bytes that became dirty on this machine in the first trial and were so at its end.
+    dirtied: u64,
     /// Part of the time of the trial in which some task waited for a processor.
     waited: f64,
 }
@@ -140,11 +142,14 @@ fn measured_by(target: &Path, stage: &str, change: impl FnOnce(Program) -> Progr
     let run = case.last();
     let io = &run["trials"][0]["evidence"]["process_io"];
     let fetched = io["read_bytes"].as_u64().expect("as root it is known");
+    let dirty = |when: &str| run["trials"][0]["evidence"]["write_back"][when].as_u64();
+    let dirty = dirty("dirty_after_bytes").zip(dirty("dirty_before_bytes"));
     let pressure = &run["trials"][0]["evidence"]["pressure"]["cpu_some_ns"];
     let seconds = number(&run["trials"][0]["seconds"]);
     let budget = Budget {
         spent: run["figures"][0]["budget"].clone(),
         fetched,
+        dirtied: dirty.map_or(0, |(after, before)| after.saturating_sub(before)),
         waited: pressure.as_f64().unwrap_or(0.0) / 1e9 / seconds,
     };
     budget.adds_up();
