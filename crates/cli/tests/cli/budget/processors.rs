@@ -6,7 +6,7 @@ use crate::trace_support::events;
 use diskfacts_testkit::{ControlGroup, Missing, Program, Shells, or_skip, require_tool};
 
 /// Reads that memory serves: nothing but a processor is needed for them.
-const WARM: &str = "operation = \"read\"\nblock_size = \"16KiB\"\ncache = \"warm\"\n\
+const WARM: &str = "operation = \"read\"\nblock_size = \"1MiB\"\ncache = \"warm\"\n\
                     span = \"4MiB\"\ntime = \"600ms\"";
 /// Before what else runs on the machine.
 const FIRST: (&str, &str) = ("cpu.shares", "262144");
