@@ -96,8 +96,8 @@ fn what_a_scheduler_holds_back_is_not_the_device() {
 
 #[test]
 fn a_disk_that_takes_longer_is_the_device() {
-    or_skip!(events());
     const OPERATIONS: usize = 60;
+    or_skip!(events());
     let delays = [Duration::from_millis(1), Duration::from_millis(20)];
     let disks = delays.map(|delay| DelayedDisk::new(32 * MIB, delay));
     let [fast, slow] = disks;

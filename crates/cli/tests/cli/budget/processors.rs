@@ -61,6 +61,7 @@ const QUARTER: [(&str, &str); 3] = [
 #[test]
 fn processor_time_that_a_quota_withholds() {
     or_skip!(events());
+    or_skip!(require_tool("taskset", "util-linux"));
     let device = or_skip!(filled());
     let limited = or_skip!(ControlGroup::new("cpu", "budget-quota", &QUARTER));
     let free = or_skip!(ControlGroup::new("cpu", "budget-free", &[FIRST]));
@@ -68,12 +69,11 @@ fn processor_time_that_a_quota_withholds() {
         starves: true,
         ..Planted::only(&["processor"])
     };
-    let mut alone_ns = 0.0;
     or_skip!(planted.compare(|planted| {
         let group = if planted { &limited } else { &free };
-        let budget = measured_by(device.path(), WARM, |program| program.inside(group.path()));
+        // On one processor there is one quota to use up.
+        let budget = measured_by(device.path(), WARM, |program| on_one(program, group));
         if !planted {
-            alone_ns = budget.undisturbed();
             return Ok(Measured {
                 budget,
                 truth_ns: 0.0,
@@ -87,10 +87,8 @@ fn processor_time_that_a_quota_withholds() {
                 "stop what else runs here",
             ));
         }
-        // Three quarters of the time, of which the fourth is what it needs.
-        Ok(Measured {
-            budget,
-            truth_ns: 3.0 * alone_ns,
-        })
+        // Of four quarters it has one, which is what it ran by its own clock.
+        let truth_ns = 3.0 * budget.of("kernel");
+        Ok(Measured { budget, truth_ns })
     }));
 }
