@@ -363,4 +363,6 @@ const QUANTILES: [(Measure, f64); 4] = [
 ];
 
 #[cfg(test)]
+mod idle_tests;
+#[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -119,30 +119,20 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Does this, and counts how often meanwhile a thread of a program that was started here was seen
 /// waiting for the lock of a file in order to write it: `/proc/PID/task/TID/stack`.
 fn while_looking<T>(doing: impl FnOnce() -> T) -> (T, usize) {
-    let over = AtomicBool::new(false);
+    // What fails here drops it too, so that nobody looks on without an end.
+    let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        let looking = scope.spawn(|| {
+        let looking = scope.spawn(move || {
             let mut waited = 0;
-            while !over.load(Ordering::Relaxed) {
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 waited += stacks().filter(|stack| waits_for_a_lock(stack)).count();
-                thread::sleep(LOOK);
             }
             waited
         });
-        // Else what fails here would be waited for without an end.
-        let end = EndsLooking(&over);
         let done = doing();
         drop(end);
         (done, looking.join().expect("nothing that fails"))
     })
-}
-
-struct EndsLooking<'a>(&'a AtomicBool);
-
-impl Drop for EndsLooking<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Where the threads of the programs that this one has started sleep in the kernel.

@@ -1,13 +1,13 @@
 use super::simulated::{of, selection};
 use super::*;
 use crate::testing::{self, each, set_rate};
-use diskfacts_plan::{Arrivals, CacheMode, Rate};
+use diskfacts_plan::{CacheMode, Rate};
 use diskfacts_record::PackedHistograms;
 use diskfacts_record::TargetKind;
 use diskfacts_record::comparison::Unit;
 use proptest::prelude::*;
 
-fn stage<'c>(comparison: &'c Comparison, name: &str) -> &'c StageComparison {
+pub(super) fn stage<'c>(comparison: &'c Comparison, name: &str) -> &'c StageComparison {
     let found = comparison.stages.iter().find(|s| s.stage == name);
     found.unwrap_or_else(|| panic!("no stage {name}"))
 }
@@ -351,45 +351,6 @@ fn trials_with_errors_are_in_no_figure_of_a_comparison_and_are_told() {
     assert_eq!(log.speed.as_ref().map(|s| s.count_b), Some(4), "{log:?}");
     let said = "; excluded: 6 trials with errors in B";
     assert!(log.statement.ends_with(said), "{log:?}");
-
-    // As is one in which nothing was done beside one that did something, whichever came first.
-    let mut still = a.clone();
-    each(&mut still, "log-write", |trial| {
-        (trial.ops, trial.bytes) = (0, 0);
-        set_rate(trial, 0.0);
-    });
-    for runs in [[&a, &still], [&still, &a]] {
-        let comparison = compare(&selection([&a]), &selection(runs), SAME_WITHIN, &[]);
-        let log = stage(&comparison, "log-write");
-        assert_eq!(log.speed.as_ref().map(|s| s.count_b), Some(5), "{log:?}");
-        let said = "; excluded: 5 trials in which nothing was done in B";
-        assert!(log.statement.ends_with(said), "{log:?}");
-    }
-}
-
-#[test]
-fn where_no_operation_was_due_nothing_became_slower() {
-    let a = testing::healthy();
-    let rate = |run: &mut Run, ops: u64| {
-        each(run, "log-write", |trial| {
-            trial.workload.rate = Some(Rate {
-                operations_per_s: 1,
-                arrivals: Arrivals::Poisson,
-            });
-            (trial.ops, trial.bytes) = (ops, ops * 4096);
-            set_rate(trial, ops as f64 / trial.seconds / trial.iops);
-        });
-    };
-    let (mut some, mut none) = (a.clone(), a);
-    rate(&mut some, 2);
-    rate(&mut none, 0);
-    let comparison = of(&some, &none);
-    let log = stage(&comparison, "log-write");
-    assert!(log.speed.is_none(), "{log:?}");
-    assert_eq!(
-        log.because,
-        ["no valid trial: no operation was due in each of 5 trials in B"]
-    );
 }
 
 #[test]
