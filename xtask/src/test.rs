@@ -99,7 +99,10 @@ const STEPS: [Step; 10] = [
         about: "causes planted on this machine, named first, and not named in their controls",
         default: false,
         sources: &[Sources {
-            paths: &["crates/cli/tests/situations/"],
+            paths: &[
+                "crates/cli/tests/situations/",
+                "crates/cli/tests/cli/budget",
+            ],
             line: FUNCTION,
         }],
         run: cargo::situations,

@@ -36,6 +36,10 @@ const GANG: &str = "diskfacts-gang";
 /// The tests of the program that start several hosts: namespaces and launchers of MPI.
 const HOSTS: &str = "hosts_by_";
 
+/// The tests of the program that hold the parts of the time budget against what they planted on
+/// this machine, which they want for themselves.
+const BUDGET: &str = "budget::";
+
 /// Tests at once for each processor. They wait for devices and for other programs more than
 /// they compute: with one for each of two processors, these were busy for 44 % of the time.
 const FOR_EACH: NonZeroUsize = NonZeroUsize::new(2).expect("two");
@@ -53,7 +57,9 @@ fn many_at_once(command: &mut Command) {
 
 /// How the names begin of the tests that are in steps of their own.
 pub(super) fn passed_over() -> impl Iterator<Item = &'static str> {
-    [PLANTED, HOSTS, CHANCE].into_iter().chain(ENDURANCE)
+    [PLANTED, HOSTS, CHANCE, BUDGET]
+        .into_iter()
+        .chain(ENDURANCE)
 }
 
 /// Runs all tests of the workspace but those that are steps of their own.
@@ -154,13 +160,26 @@ pub(super) fn planted(project: &Project) -> Result<Outcome, String> {
     Ok(causes.and(read_tests(fleets)?))
 }
 
-/// Runs the real situations: a program of tests that takes the machine for itself.
+/// Runs the real situations, a program of tests that takes the machine for itself, and the truths of
+/// the time budget on this machine.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn situations(project: &Project) -> Result<Outcome, String> {
-    let target = ["--package", "diskfacts", "--test", "situations", WHOLE];
-    read_tests(project.cargo(&[&["test", "--locked", "--no-fail-fast"], &target[..]].concat()))
+    let mut outcome = Outcome::default();
+    for target in [&["situations"][..], &["cli", "--", BUDGET]] {
+        let test = [
+            "test",
+            "--locked",
+            "--no-fail-fast",
+            "--package",
+            "diskfacts",
+        ];
+        let mut command = project.cargo(&[&test[..], &[WHOLE, "--test"], target].concat());
+        command.env("RUST_TEST_THREADS", "1");
+        outcome = outcome.and(read_tests(command)?);
+    }
+    Ok(outcome)
 }
 
 /// Runs a `cargo test`, shows what it prints, and reads it.

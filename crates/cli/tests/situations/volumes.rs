@@ -10,7 +10,7 @@ const READS: &str = "operation = \"read\"\npattern = \"random\"\nblock_size = \"
                      cache = \"direct\"\nqueue_depth = 8\ntime = \"4s\"";
 
 /// A volume with these limits.
-fn volume(limits: &str) -> Result<ThrottledVolume, Missing> {
+fn throttled(limits: &str) -> Result<ThrottledVolume, Missing> {
     ThrottledVolume::new(limits, |image| write_data(image, 64 * MIB))
 }
 
@@ -25,7 +25,7 @@ fn reads(volume: &ThrottledVolume, measure: impl FnOnce()) -> u64 {
 /// is not.
 fn is_capped(limits: &str, most: u64, per_s: f64) {
     let _alone = alone();
-    let volume = or_skip!(volume(limits));
+    let volume = or_skip!(throttled(limits));
     let done = reads(&volume, || {
         let said = of(volume.device().path(), READS).said();
         said.names("credit-throttle", "operations/s")
@@ -36,7 +36,7 @@ fn is_capped(limits: &str, most: u64, per_s: f64) {
     });
     assert!(done <= most, "{done} reads");
     drop(volume);
-    let free = or_skip!(volume(""));
+    let free = or_skip!(throttled(""));
     let done = reads(&free, || {
         let said = of(free.device().path(), READS).said();
         said.is_silent_of("credit-throttle");
