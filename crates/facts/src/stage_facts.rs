@@ -273,13 +273,14 @@ impl<'a> StageFacts<'a> {
         Some(self.iops()? * self.shortest_ns()? / 1e9)
     }
 
-    /// Whether what serves them is at work all the time on one after the other; `None` where that
-    /// is not known. Two side by side are two. The next is asked for while the one before is on its
-    /// way back, which takes longer where the threads wait for a processor: a quarter of a
-    /// millisecond behind a device of one, beside four busy loops on two processors.
-    pub(crate) fn is_served_one_by_one(&self) -> Option<bool> {
+    /// Whether what serves them is at work all the time on one after the other, or may be; `None`
+    /// where that is not known. Two side by side are two. The next is asked for while the one
+    /// before is on its way back: a quarter of a millisecond behind a device of one that a process
+    /// serves, and more where the threads wait for a processor. Where other work is as fast
+    /// (`all_work`), as hardly a device is, and they do not, less is on its way.
+    pub(crate) fn is_served_one_by_one(&self, all_work: bool) -> Option<bool> {
         let late = waited(self.stage).is_some_and(|(_, share, _)| share >= WAIT);
-        let most = if late { 1.5 } else { 1.15 };
+        let most = if all_work && !late { 1.15 } else { 1.5 };
         let in_service = self.in_service()?;
         Some(in_service > cap::AT_WORK && in_service <= most)
     }

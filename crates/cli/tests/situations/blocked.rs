@@ -4,7 +4,9 @@ use crate::alone::alone;
 use crate::beside::{Counter, Shells, counted, empty};
 use crate::case::{MIB, write_data};
 use crate::said::of;
-use diskfacts_testkit::{FilesystemKind, Missing, MountedFilesystem, or_skip, require_tool};
+use diskfacts_testkit::{
+    DelayedDisk, FilesystemKind, Missing, MountedFilesystem, OnDisks, or_skip, require_tool,
+};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -208,20 +210,22 @@ fn a_filesystem_that_somebody_freezes() {
 }
 
 /// Writes on a filesystem with a small journal, mounted so; says what was said, and flushes of
-/// the device.
+/// the device. The disk takes a while, so that copies into the journal are less than the wait for it
+/// on a slow processor, too.
 fn journalled(options: &str) -> Result<(crate::said::Said, u64), Missing> {
-    let device = empty(400 * MIB)?;
-    let how = ["-b", "4096", "-E", "lazy_itable_init=0", "-J", "size=4"];
-    let kind = FilesystemKind::Ext4;
-    let filesystem = MountedFilesystem::made(device, kind, &how, options)?;
+    let disk = DelayedDisk::new(400 * MIB, Duration::from_micros(500))?;
+    let how = "-q -F -b 4096 -E lazy_itable_init=0 -J size=4";
+    let made = Command::new(require_tool("mkfs.ext4", "e2fsprogs")?)
+        .args(how.split(' '))
+        .arg(disk.device().path())
+        .status();
+    assert!(made.expect("mkfs.ext4").success());
+    let filesystem = OnDisks::mounted("ext4", disk.device().path(), options)?;
     let stage = "operation = \"write\"\nblock_size = \"64KiB\"\ncache = \"buffered\"\n\
                  time = \"1s\"";
-    let before = counted(filesystem.device(), Counter::Flushes);
+    let before = counted(disk.device(), Counter::Flushes);
     let said = of(filesystem.path(), stage).sized("64MiB").said();
-    Ok((
-        said,
-        counted(filesystem.device(), Counter::Flushes) - before,
-    ))
+    Ok((said, counted(disk.device(), Counter::Flushes) - before))
 }
 
 #[test]

@@ -144,10 +144,6 @@ fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(!facts.is_flat() || facts.is_of_bytes() && !limited_elsewhere(facts))?;
     let (iops, latency_ns) = (facts.iops()?, facts.latency_ns()?);
     let shortest_ns = facts.shortest_ns()?;
-    // A device that always takes equally long, one after the other, is as even, and at work: more
-    // are side by side. What the kernel reads ahead is found in memory, and shows no time of the
-    // device.
-    unless(facts.asks_direct() && facts.is_served_one_by_one()?)?;
     // Where other work of the same kind is faster, nothing holds all of it.
     unless(!facts.is_of_bytes() && facts.others().any(|other| other.outruns(iops)))?;
     // What a queue lets through one by one keeps the pace of the device.
@@ -155,6 +151,10 @@ fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
         .others()
         .filter(|other| facts.is_as_fast_as_other_work(other))
         .find(|other| !device_queue::LIMITER.speaks_of(other));
+    // A device that always takes equally long, one after the other, is as even, and at work: more
+    // are side by side. What the kernel reads ahead is found in memory, and shows no time of the
+    // device.
+    unless(facts.asks_direct() && facts.is_served_one_by_one(same.is_some())?)?;
     let depth = facts.outstanding();
     // Reads anywhere keep a device busy for a while that differs from place to place,
     // and several of them go side by side.
