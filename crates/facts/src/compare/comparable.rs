@@ -52,7 +52,10 @@ fn by_failure(pair: &Pair<'_>) -> Option<String> {
         (None, Some(b)) => format!("each of {} in B", trials(b)),
         (None, None) => return None,
     };
-    let has_failed = [&pair.a, &pair.b].iter().any(|cell| cell.has_failed());
+    let mut without = [&pair.a, &pair.b]
+        .into_iter()
+        .filter(|cell| !cell.is_sound());
+    let has_failed = without.any(Cell::has_failed);
     let why = if has_failed {
         "operations failed"
     } else {

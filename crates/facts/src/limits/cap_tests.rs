@@ -2,7 +2,7 @@
 
 use crate::testing::{self, each};
 use diskfacts_plan::{Arrivals, Rate};
-use diskfacts_record::{Limit, Run, Trial};
+use diskfacts_record::{Confidence, Limit, Run, Trial};
 
 /// Nanoseconds, and how many of them.
 type Latencies<'a> = &'a [(u64, u64)];
@@ -211,7 +211,7 @@ fn one_after_the_other_is_no_throttle_unless_all_work_is_as_fast_and_two_side_by
     const STAGES: [&str; 2] = ["random-read-qd32", "random-write-qd32"];
     // One completes each 2 ms, and the first of all took so long, the way back with it. The
     // threads waited for a processor for a part of their time.
-    let is_throttle = |stages: &[&str], first_ns: u64, waited: f64| {
+    let throttle = |stages: &[&str], first_ns: u64, waited: f64| {
         let mut run = testing::healthy();
         run.trials.retain(|trial| stages.contains(&&*trial.stage));
         for stage in stages {
@@ -221,14 +221,17 @@ fn one_after_the_other_is_no_throttle_unless_all_work_is_as_fast_and_two_side_by
                 trial.cpu.wait_ns_per_io = Some(waited * 2_000_000.0);
             });
         }
-        names(&run, STAGES[0]).contains(&"credit-throttle".to_owned())
+        let limits = limits(&run, STAGES[0]).into_iter();
+        let mut throttles = limits.filter(|limit| limit.limiter == "credit-throttle");
+        throttles.next().map(|limit| limit.confidence)
     };
     let (alone, both) = (&STAGES[..1], &STAGES[..]);
-    assert!(!is_throttle(alone, 2_100_000, 0.0));
-    assert!(!is_throttle(alone, 2_600_000, 0.0));
-    assert!(is_throttle(alone, 4_000_000, 0.0));
-    assert!(!is_throttle(both, 2_100_000, 0.0));
-    assert!(is_throttle(both, 2_600_000, 0.0));
-    assert!(!is_throttle(both, 2_600_000, 0.25));
-    assert!(is_throttle(both, 4_000_000, 0.25));
+    assert_eq!(throttle(alone, 2_100_000, 0.0), None);
+    assert_eq!(throttle(alone, 2_600_000, 0.0), None);
+    assert_eq!(throttle(alone, 4_000_000, 0.0), Some(Confidence::Possible));
+    assert_eq!(throttle(both, 2_100_000, 0.0), None);
+    // A device of one that is asked for the next with a delay does the same.
+    assert_eq!(throttle(both, 2_600_000, 0.0), Some(Confidence::Possible));
+    assert_eq!(throttle(both, 2_600_000, 0.25), None);
+    assert_eq!(throttle(both, 4_000_000, 0.25), Some(Confidence::Likely));
 }

@@ -188,6 +188,8 @@ fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
             mine.operation != theirs.operation || mine.block_size != theirs.block_size;
         is_other_work && (depth > 1.0 || other.outstanding() > 1.0)
     });
+    // What serves one at a time, and takes a while to answer, looks the same.
+    let sure = sure && !facts.is_served_one_by_one(false)?;
     let same = same.as_ref().and_then(throttled_too);
     let claim = format!(
         "Throttled to exactly {}, whatever the operation.",
