@@ -29,6 +29,7 @@ mod control_group;
 #[cfg(target_os = "linux")]
 mod delayed_disk;
 #[cfg(target_os = "linux")]
+mod device_claim;
 mod dirty_limit;
 #[cfg(target_os = "linux")]
 mod filesystem;
@@ -62,6 +63,7 @@ pub use control_group::ControlGroup;
 #[cfg(target_os = "linux")]
 pub use delayed_disk::{DelayedDisk, Served, ServedKind};
 #[cfg(target_os = "linux")]
+pub use device_claim::DeviceClaim;
 pub use dirty_limit::DirtyLimit;
 #[cfg(target_os = "linux")]
 pub use filesystem::{FilesystemKind, MountedFilesystem, Tmpfs};

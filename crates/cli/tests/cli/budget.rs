@@ -32,8 +32,11 @@ struct Budget {
     fetched: u64,
     /// Bytes that became dirty on this machine in the first trial and were so at its end.
     dirtied: u64,
-    /// Part of the time of the trial in which some task waited for a processor.
+    /// Part of the time of the trial in which some task waited for a processor, or the
+    /// hypervisor had one.
     waited: f64,
+    /// The second alone.
+    stolen: f64,
 }
 
 impl Budget {
@@ -144,13 +147,16 @@ fn measured_by(target: &Path, stage: &str, change: impl FnOnce(Program) -> Progr
     let fetched = io["read_bytes"].as_u64().expect("as root it is known");
     let dirty = |when: &str| run["trials"][0]["evidence"]["write_back"][when].as_u64();
     let dirty = dirty("dirty_after_bytes").zip(dirty("dirty_before_bytes"));
-    let pressure = &run["trials"][0]["evidence"]["pressure"]["cpu_some_ns"];
+    let evidence = &run["trials"][0]["evidence"];
     let seconds = number(&run["trials"][0]["seconds"]);
+    let part = |ns: &Value| ns.as_f64().unwrap_or(0.0) / 1e9 / seconds;
+    let stolen = part(&evidence["cpu_steal_ns"]);
     let budget = Budget {
         spent: run["figures"][0]["budget"].clone(),
         fetched,
         dirtied: dirty.map_or(0, |(after, before)| after.saturating_sub(before)),
-        waited: pressure.as_f64().unwrap_or(0.0) / 1e9 / seconds,
+        waited: part(&evidence["pressure"]["cpu_some_ns"]) + stolen,
+        stolen,
     };
     budget.adds_up();
     budget

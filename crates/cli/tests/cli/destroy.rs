@@ -2,9 +2,11 @@
 //! nothing stands in the way.
 
 use crate::support::{Case, MIB, hash, run_tool, trials, write_data};
-use diskfacts_testkit::{FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip};
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use diskfacts_testkit::{
+    DeviceClaim, FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip,
+};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Must be refused, saying this, and change no byte of the device's file.
@@ -127,13 +129,9 @@ fn a_device_that_carries_the_mark_of_luks_raid_or_partitions_is_refused() {
 #[test]
 fn a_device_that_somebody_holds_for_himself_is_refused() {
     let device = or_skip!(LoopDevice::new(32 * MIB));
-    let holder = OpenOptions::new()
-        .read(true)
-        .custom_flags(0o200) // O_EXCL: claims a block device
-        .open(device.path())
-        .expect("nobody else holds it");
+    let holder = DeviceClaim::on(device.path()).expect("nobody else holds it");
     refuses(&device, device.path(), &["is held by someone"]);
-    drop(holder);
+    holder.release();
 }
 
 #[test]
@@ -146,10 +144,7 @@ fn nobody_can_mount_a_device_while_it_is_written() {
         .args([device.path(), device.path()])
         .start();
     case.wait_for_a_trial(&running);
-    let claim = OpenOptions::new()
-        .read(true)
-        .custom_flags(0o200) // O_EXCL, as mount(2) has it
-        .open(device.path());
+    let claim = DeviceClaim::on(device.path());
     running.interrupt();
     running.finish().expect_code(130);
     let error = claim.expect_err("it is claimed").raw_os_error();

@@ -3,12 +3,10 @@
 
 use crate::support::{Case, KIB, MIB, rules, trials, write_data};
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, MountedFilesystem, or_skip, require_root, require_tool,
+    DeviceClaim, FilesystemKind, LoopDevice, MountedFilesystem, or_skip, require_root, require_tool,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -260,14 +258,10 @@ fn a_device_in_use_is_refused_with_who_holds_it() {
 
     // A process that claims it: this one.
     let claimed = or_skip!(LoopDevice::new(16 * MIB));
-    let holder = OpenOptions::new()
-        .read(true)
-        .custom_flags(0o200) // O_EXCL: claims a block device
-        .open(claimed.path())
-        .expect("nobody else holds it");
+    let holder = DeviceClaim::on(claimed.path()).expect("nobody else holds it");
     let me = std::process::id().to_string();
     case.refuses(&write(claimed.path()), &["is held by someone", &me]);
-    drop(holder);
+    holder.release();
 }
 
 #[test]

@@ -92,6 +92,22 @@ fn a_device_that_serves_one_at_a_time() {
     said.never_says("serves one at a time");
 }
 
+/// It does the same as a volume that lets so many operations pass, whatever they are, from whose
+/// figures it cannot be told.
+#[test]
+fn a_device_that_serves_reads_and_writes_one_at_a_time() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    disk.one_at_a_time();
+    let reads = format!("{ALONE}\nqueue_depth = 16");
+    let writes = reads.replace("read", "write");
+    let stages = format!("{reads}\n[[stage]]\nname = \"writes\"\n{writes}");
+    let said = of(disk.device().path(), &stages).destroying().said();
+    said.is_not_sure_of("credit-throttle");
+    let served = disk.served();
+    assert!(served.len() > 1000, "{}", served.len());
+}
+
 #[test]
 fn a_device_that_gets_slower_all_the_time() {
     let _alone = alone();

@@ -83,10 +83,10 @@ impl<'a> Measurement<'a> {
 /// How the claim begins that others keep the processors busy.
 pub(crate) const BUSY: &str = "Others had the processors";
 
-/// Part of a trial in which some task waited for a processor, from which on a cause that is
-/// there need not be named: what limits the stage then may be the processors, or what is
-/// said of a device is left unsaid because they may be: a changed speed where they waited for half
-/// of what it lost, which here is two fifths of the time at least.
+/// Part of a trial in which some task waited for a processor, or the hypervisor had one, from
+/// which on a cause that is there need not be named: what limits the stage then may be the
+/// processors, or what is said of a device is left unsaid because they may be: a changed speed
+/// where they waited for half of what it lost, which here is two fifths of the time at least.
 const STARVED: f64 = 0.2;
 
 /// A run with one stage.
@@ -114,6 +114,21 @@ impl Said {
         self
     }
 
+    /// As `names`; where the device has most of the time, as one that is slow here, it is among
+    /// the explanations.
+    #[track_caller]
+    pub(crate) fn names_unless_the_device_is_slow(&self, limiter: &str, words: &str) {
+        let spent = &self.0["figures"][0]["budget"];
+        let mut parts = spent["parts"].as_array().expect("parts").iter();
+        let device = parts.find(|part| part["part"] == "device");
+        let device_ns = device.map_or(0.0, |part| part["mean_ns"].as_f64().expect("a number"));
+        let slow = device_ns > 0.5 * spent["latency_ns"].as_f64().expect("a number");
+        let is_it = |(name, claim): (&str, &str)| name == limiter && claim.contains(words);
+        if !(slow && self.limits().any(is_it)) {
+            self.names(limiter, words);
+        }
+    }
+
     /// Whether what is missing cannot be judged, because processors were; then it is skipped.
     fn is_starved(&self, missing: &str) -> bool {
         let waited = self.waited();
@@ -139,12 +154,18 @@ impl Said {
         self
     }
 
-    /// The largest part of a trial in which some task waited for a processor.
+    /// The largest part of a trial in which some task waited for a processor, or the hypervisor
+    /// had one.
     fn waited(&self) -> f64 {
         let trials = self.0["trials"].as_array().expect("trials").iter();
         let share = |trial: &Value| {
-            let waited_ns = trial["evidence"]["pressure"]["cpu_some_ns"].as_f64();
-            waited_ns.unwrap_or(0.0) / 1e9 / trial["seconds"].as_f64().expect("a number")
+            let evidence = &trial["evidence"];
+            let waited = [
+                &evidence["pressure"]["cpu_some_ns"],
+                &evidence["cpu_steal_ns"],
+            ];
+            let waited_ns: f64 = waited.iter().filter_map(|ns| ns.as_f64()).sum();
+            waited_ns / 1e9 / trial["seconds"].as_f64().expect("a number")
         };
         trials.map(share).fold(0.0, f64::max)
     }
@@ -164,6 +185,15 @@ impl Said {
         let found = of_kind.any(|(_, claim)| !claim.starts_with(BUSY));
         assert!(!found, "{limiter}:\n{}", self.told());
         self
+    }
+
+    /// If anything of this kind is said, it is said to be possible only.
+    #[track_caller]
+    pub(crate) fn is_not_sure_of(&self, limiter: &str) {
+        let stages = self.0["limits"].as_array().expect("limits").iter();
+        let mut limits = stages.flat_map(|stage| stage["limits"].as_array().expect("limits"));
+        let sure = limits.any(|one| one["limiter"] == limiter && one["confidence"] != "possible");
+        assert!(!sure, "{limiter}:\n{}", self.told());
     }
 
     /// A rule has found this.

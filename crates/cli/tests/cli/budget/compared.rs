@@ -14,9 +14,9 @@ const OFF_NS: f64 = 5_000.0;
 const WORTH: f64 = 0.25;
 /// The same in what it may be off by at least: else nothing would be found all the same.
 const SEEN: f64 = 4.0;
-/// Part of a trial in which some task of this machine waited for a processor, from which on
-/// what the processors are needed for (completions, the threads of a disk) takes longer by it:
-/// as in the situations.
+/// Part of a trial in which some task of this machine waited for a processor, or the hypervisor
+/// had one, from which on what the processors are needed for (completions, the threads of a
+/// disk) takes longer by it: as in the situations.
 const STARVED: f64 = 0.2;
 /// How often each of the two is measured: the medians are compared, because a machine stands
 /// still for a moment now and then.
@@ -38,8 +38,8 @@ pub(super) struct Planted {
     pub(super) parts: &'static [&'static str],
     /// Parts that grow with it by themselves: the test says why.
     pub(super) beside: &'static [&'static str],
-    /// Whether what is planted is that tasks wait for processors: then the control alone says
-    /// whether the machine is too busy.
+    /// Whether what is planted is that tasks wait for processors: then the control and the
+    /// hypervisor alone say whether the machine is too busy.
     pub(super) starves: bool,
 }
 
@@ -72,8 +72,15 @@ impl Planted {
             if found.is_empty() {
                 return Ok(());
             }
-            let judged = without.iter().chain(with.iter().filter(|_| !self.starves));
-            let waited = judged.map(|one| one.budget.waited).fold(0.0, f64::max);
+            let of_others = |one: &Measured| {
+                if self.starves {
+                    one.budget.stolen
+                } else {
+                    one.budget.waited
+                }
+            };
+            let judged = without.iter().map(|one| one.budget.waited);
+            let waited = judged.chain(with.iter().map(of_others)).fold(0.0, f64::max);
             most_waited = most_waited.max(waited);
             if waited <= STARVED {
                 wrong.push(found.join("\n"));

@@ -6,13 +6,9 @@ use super::guards::{
 };
 use super::{Attempts, accepted};
 use crate::support::{Case, MIB, run_tool};
-use diskfacts_testkit::{or_skip, require_root, require_tool};
-use std::fs::OpenOptions;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use diskfacts_testkit::{DeviceClaim, or_skip, require_root, require_tool};
+use std::os::unix::fs::symlink;
 use std::path::Path;
-
-/// `O_EXCL`: claims a block device.
-const CLAIM: i32 = 0o200;
 
 #[test]
 fn a_mounted_device_is_refused_by_every_door_and_every_name() {
@@ -74,15 +70,11 @@ fn a_claimed_device_is_refused_by_every_door() {
     let image = case.path("image");
     zeros(&image, 16 * MIB);
     let device = or_skip!(Attached::new(&image, &[]));
-    let holder = OpenOptions::new()
-        .read(true)
-        .custom_flags(CLAIM)
-        .open(&device.path)
-        .expect("nobody else holds it");
+    let holder = DeviceClaim::on(&device.path).expect("nobody else holds it");
     let mut attempts = Attempts::new(&case, "held", [&image]);
     attempts.refused_by_all(&device.path, &["is held by someone"]);
     attempts.end();
-    drop(holder);
+    holder.release();
     accepted(&device.path, &image);
 }
 

@@ -6,9 +6,7 @@ use super::guards::{
 };
 use super::{Attempts, accepted};
 use crate::support::{Case, MIB, run_tool};
-use diskfacts_testkit::{Missing, or_skip};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use diskfacts_testkit::{DeviceClaim, Missing, or_skip};
 use std::path::PathBuf;
 
 /// A file of 32 MiB; a loop device over its first 12 MiB, one over 8 to 24 MiB, and one
@@ -70,17 +68,13 @@ fn a_filesystem_on_another_loop_device_over_the_same_bytes_is_no_ones_to_overwri
 #[test]
 fn who_claims_or_swaps_to_another_loop_device_over_the_same_bytes_is_seen() {
     let shared = or_skip!(shared());
-    let holder = OpenOptions::new()
-        .read(true)
-        .custom_flags(0o200) // O_EXCL: claims a block device
-        .open(&shared.other.path)
-        .expect("nobody else holds it");
+    let holder = DeviceClaim::on(&shared.other.path).expect("nobody else holds it");
     let name = shared.other.name();
     let held = format!("{name} is held by someone");
     let mut attempts = Attempts::new(&shared.case, "overlap held", [&shared.image]);
     attempts.refused_by_both(&shared.target.path, &[&held]);
     attempts.end();
-    drop(holder);
+    holder.release();
     accepted(&shared.target.path, &shared.image);
 
     let swap = or_skip!(Swap::on(&shared.other.path));
