@@ -26,6 +26,10 @@ const SUB_BUFFER_BYTES: u64 = 32 << 10;
 /// Half a second: starting a process may take so long on a busy machine.
 const REMOVE_TRIES: u32 = 100;
 
+/// The same for what dead processes left: few, as somebody may be looking into one, and every
+/// trial that is followed begins here.
+const STALE_TRIES: u32 = 20;
+
 /// How an instance is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -139,7 +143,7 @@ impl Instance {
     /// has no memory for the smallest buffer.
     pub fn create(tracefs: &Tracefs, options: Options) -> Result<Self, TraceError> {
         // What it could not remove is no reason to look at nothing; `restore` names it.
-        drop(remove_stale_in(tracefs, Path::new("/proc")));
+        drop(remove_stale_in(tracefs, Path::new("/proc"), STALE_TRIES));
         let owner = Owner::this(Path::new("/proc"))
             .map_err(|source| TraceError::on("reading", Path::new("/proc/self/stat"), source))?;
         let folder = tracefs.instances().join(owner.next_name());

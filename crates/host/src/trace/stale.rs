@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Few: somebody may be looking into one, and every trial that is followed begins here.
-const REMOVE_TRIES: u32 = 20;
+/// Two seconds: a process that was killed on a busy machine takes that long to end.
+const REMOVE_TRIES: u32 = 400;
 
 /// Instances of ours that nobody uses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,16 +74,17 @@ fn instances_of(
 /// When there is no tracefs to look into, as without root.
 pub fn remove_stale_instances(roots: &Roots) -> Result<StaleInstances, TraceError> {
     let tracefs = Tracefs::open(roots)?;
-    remove_stale_in(&tracefs, &roots.proc)
+    remove_stale_in(&tracefs, &roots.proc, REMOVE_TRIES)
 }
 
 pub(super) fn remove_stale_in(
     tracefs: &Tracefs,
     proc: &Path,
+    tries: u32,
 ) -> Result<StaleInstances, TraceError> {
     let mut found = StaleInstances::default();
     for name in instances_of(Standing::Dead, tracefs, proc)? {
-        match remove_instance(&tracefs.instances().join(&name), REMOVE_TRIES) {
+        match remove_instance(&tracefs.instances().join(&name), tries) {
             Ok(true) => found.removed.push(name),
             Ok(false) => {}
             Err(error) => found.kept.push((name, error.to_string())),
@@ -111,7 +112,7 @@ mod tests {
         let tracefs = Tracefs::at(tree.path());
         let shown = instances_of(Standing::Dead, &tracefs, proc).expect("a tree");
         assert_eq!(shown, std::slice::from_ref(&dead));
-        let found = remove_stale_in(&tracefs, proc).expect("a tree");
+        let found = remove_stale_in(&tracefs, proc, REMOVE_TRIES).expect("a tree");
         assert_eq!((found.removed, found.kept), (vec![dead], vec![]));
         let left = fs::read_dir(tree.path().join("instances")).expect("the folder");
         assert_eq!(left.count(), 3);
@@ -148,7 +149,7 @@ mod tests {
                 for _ in 0..4 {
                     scope.spawn(|| {
                         begin.wait();
-                        let found = remove_stale_in(&tracefs, proc).expect("a tree");
+                        let found = remove_stale_in(&tracefs, proc, REMOVE_TRIES).expect("a tree");
                         assert_eq!(found.kept, []);
                     });
                 }
@@ -168,13 +169,13 @@ mod tests {
         let folder = tracefs.instances().join(&dead);
         fs::create_dir(&folder).expect("an instance");
         let looking = fs::File::open(folder.join("trace_pipe")).expect("its events");
-        let found = remove_stale_in(&tracefs, proc).expect("a tree");
+        let found = remove_stale_in(&tracefs, proc, 2).expect("a tree");
         let why = found.kept.iter().find(|(name, _)| *name == dead);
         let (_, why) = why.expect("it is kept");
         assert!(why.contains("busy"), "{why}");
         assert!(folder.exists());
         drop(looking);
-        remove_stale_in(&tracefs, proc).expect("a tree");
+        remove_stale_in(&tracefs, proc, REMOVE_TRIES).expect("a tree");
         assert!(!folder.exists());
     }
 }
