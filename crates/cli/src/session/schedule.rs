@@ -294,7 +294,7 @@ impl Schedule {
         let share_ns = match self.rules[stage].turn {
             // As long as before: shorter trials would be others.
             _ if is_further => self.rules[stage].share_ns,
-            Turn::Early => self.share_ns(left_ns),
+            Turn::Early => self.rules[stage].trial_ns(self.share_ns(left_ns)),
             Turn::Late { .. } => match self.late_share_ns {
                 Some(share_ns) => share_ns,
                 None => *self.late_share_ns.insert(self.share_ns(left_ns)),
@@ -484,11 +484,21 @@ impl Schedule {
         rule.around_ns.saturating_add(own_ns)
     }
 
-    /// The time of a trial of the round that has begun: what is left, without
-    /// what is done around the trials, over those that still fit.
+    /// The time of a trial of the round that has begun, of which those that it must have in any
+    /// case take something from what is kept for further rounds, rather than become too short.
     fn share_ns(&self, left_ns: u64) -> u64 {
+        let share_ns = self.share_of(left_ns.saturating_sub(self.held_ns));
+        if share_ns >= LEAST_NS {
+            return share_ns;
+        }
+        let all_ns = self.share_of(left_ns).min(LEAST_NS);
+        share_ns.max(all_ns).max(SHORTEST_NS)
+    }
+
+    /// The same of so much time: what is left of it without what is done around the trials, over
+    /// those that still fit.
+    fn share_of(&self, left_ns: u64) -> u64 {
         let (late, number) = self.round;
-        let left_ns = left_ns.saturating_sub(self.held_ns);
         let left_ns = left_ns.saturating_sub(self.owed_ns());
         let round_ns = self.round_ns(self.round);
         let mut unused_ns = left_ns.saturating_sub(round_ns + self.reserve_ns(late));
@@ -503,14 +513,13 @@ impl Schedule {
             last += 1;
         }
         let counted = self.pending.iter().filter(|(_, number)| *number <= last);
-        let (mut sharing, mut taken_ns) = (0, 0_u64);
-        for (stage, _) in counted {
-            let rule = &self.rules[*stage];
-            sharing += u64::from(rule.shares);
-            taken_ns = taken_ns.saturating_add(rule.around_ns + rule.given_ns().unwrap_or(0));
-        }
-        let share_ns = left_ns.saturating_sub(taken_ns) / sharing.max(1);
-        share_ns.max(SHORTEST_NS)
+        let counted: Vec<&Rule> = counted.map(|(stage, _)| &self.rules[*stage]).collect();
+        let taken = counted
+            .iter()
+            .map(|rule| rule.around_ns.saturating_add(rule.given_ns().unwrap_or(0)));
+        let taken_ns = taken.fold(0, u64::saturating_add);
+        let sharing: Vec<&Rule> = counted.into_iter().filter(|rule| rule.shares).collect();
+        rule::share_ns(&sharing, left_ns.saturating_sub(taken_ns))
     }
 }
 

@@ -101,7 +101,7 @@ fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
 
 /// What a short time does to a survey: trials are short and differ, and become shorter
 /// while it runs out, of which what goes into a cache looks faster.
-pub(super) const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
+const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
 
 #[test]
 fn a_short_survey_of_a_slow_disk_is_called_short_and_nothing_worse() {

@@ -56,6 +56,11 @@ impl Schedule {
     /// How long a trial of a stage takes, with what is done around it.
     fn each(&self, stage: usize, share_ns: u64) -> Option<Left> {
         let rule = &self.rules[stage];
+        let share_ns = if rule.turn.is_late() {
+            share_ns
+        } else {
+            rule.trial_ns(share_ns)
+        };
         let most_ns = if rule.shares {
             Some(rule.stop.time_ns.map_or(share_ns, |own| own.min(share_ns)))
         } else {

@@ -2,6 +2,14 @@
 
 use diskfacts_plan::{CacheMode, Operation, Pattern, Plan, Stage, Stop, SyncMode};
 
+/// Operations that a trial is to do: some more than what `too-short` of diskfacts-facts asks for in
+/// the median, as rates differ.
+const OPERATIONS: f64 = 36.0;
+
+/// How many times that what a share has above the least time a trial may have on top, to do so
+/// many: the other stages give it, and none of their rounds.
+const ON_TOP: f64 = 2.0;
+
 /// When a stage has its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Turn {
@@ -85,10 +93,47 @@ impl Rule {
         self.shares && !self.turn.is_late()
     }
 
+    /// Nanoseconds of a trial that has this share of the time: where its operations take long, as
+    /// those before it did, it has more of it.
+    pub(super) fn trial_ns(&self, share_ns: u64) -> u64 {
+        let mut rates = self.rates.clone();
+        rates.sort_by(f64::total_cmp);
+        let rate = rates.get(rates.len() / 2).copied().unwrap_or(f64::INFINITY);
+        let needs_ns = (OPERATIONS / rate * 1e9) as u64;
+        let above_ns = share_ns.saturating_sub(super::LEAST_NS);
+        let most_ns = share_ns.saturating_add((above_ns as f64 * ON_TOP) as u64);
+        share_ns.max(needs_ns.min(most_ns))
+    }
+
     /// Nanoseconds that its trials have whatever the others do.
     pub(super) fn given_ns(&self) -> Option<u64> {
         self.stop.time_ns.filter(|_| !self.shares)
     }
+}
+
+/// The share of the time at which trials of these together take so long (bisection: they take
+/// the longer, the larger it is).
+pub(super) fn share_ns(sharing: &[&Rule], together_ns: u64) -> u64 {
+    let takes_ns = |share_ns: u64| {
+        let trials = sharing.iter().map(|rule| match rule.turn {
+            Turn::Early => rule.trial_ns(share_ns),
+            Turn::Late { .. } => share_ns,
+        });
+        trials.fold(0, u64::saturating_add)
+    };
+    let (mut fits_ns, mut most_ns) = (0, together_ns / sharing.len().max(1) as u64);
+    if takes_ns(most_ns) <= together_ns {
+        return most_ns;
+    }
+    while most_ns - fits_ns > 1_000 {
+        let half_ns = fits_ns.midpoint(most_ns);
+        if takes_ns(half_ns) <= together_ns {
+            fits_ns = half_ns;
+        } else {
+            most_ns = half_ns;
+        }
+    }
+    fits_ns
 }
 
 /// The rules of a plan's stages; `disk_turns` says what the disk is.

@@ -80,6 +80,58 @@ fn what_is_left_is_shared_by_the_trials_without_a_stop_rule() {
 }
 
 #[test]
+fn operations_that_take_long_have_more_of_the_time() {
+    let plan = plan(&[Stop::default(); 3], 4);
+    let total = 12 * SECOND;
+    let mut schedule = Schedule::new(&plan, true, 1, (total, 0));
+    let rates = [1e4, 20.0, 2.0];
+    let mut left = total;
+    let mut each = [const { Vec::new() }; 3];
+    while let Some(next) = schedule.next_with(left) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        each[next.stage].push(time);
+        left = left.saturating_sub(time);
+        schedule.took(time, rates[next.stage]);
+    }
+    let [fast, slow, slowest] = each;
+    // A second each, until it is known how long an operation takes: 36 of them are 1.8 s of
+    // 20 a second, and 18 s of 2 a second, for which there is no time. Then all of them have
+    // less, and these two thrice what is above the least.
+    assert_eq!([fast.len(), slow.len(), slowest.len()], [4; 3]);
+    for trial in 1..4 {
+        let share = fast[trial] as f64;
+        assert!((0.4e9..0.6e9).contains(&share), "{fast:?}");
+        for ns in [slow[trial], slowest[trial]] {
+            let above = (ns - LEAST_NS) as f64 / (share - LEAST_NS as f64);
+            assert!((above - 3.0).abs() < 0.001, "{ns} {fast:?}");
+        }
+    }
+    assert!(left <= 1_000_000, "{left}");
+}
+
+/// Where there is time enough, they have as much as they need, and no more.
+#[test]
+fn a_trial_is_long_enough_for_operations_to_count() {
+    let plan = plan(&[Stop::default(); 2], 5);
+    let total = 14 * SECOND;
+    let mut schedule = Schedule::new(&plan, true, 1, (total, 0));
+    let mut left = total;
+    let mut each = [const { Vec::new() }; 2];
+    while let Some(next) = schedule.next_with(left) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        each[next.stage].push(time);
+        left = left.saturating_sub(time);
+        schedule.took(time, [20.0, 1e4][next.stage]);
+    }
+    let enough = 9 * SECOND / 5;
+    assert!(
+        each[0][1..].iter().all(|ns| ns.abs_diff(enough) < 1_000),
+        "{each:?}"
+    );
+    assert!(left <= 1_000_000, "{left}");
+}
+
+#[test]
 fn a_full_amount_shares_the_time_unless_it_is_asked_for() {
     let amount = Stop {
         bytes: Some(1 << 20),
