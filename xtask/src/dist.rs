@@ -12,7 +12,7 @@ mod notices;
 mod rpm;
 mod stage;
 
-pub(crate) use build::{Speed, binary};
+pub(crate) use build::binary;
 pub(crate) use machine::{Machine, here};
 
 use crate::metadata::{Metadata, target_folder};
@@ -27,10 +27,6 @@ pub(crate) const USAGE: &str =
     "  cargo xtask dist [MACHINE...]  make the packages in target/packages, for this
                                  machine and for these: x86_64, aarch64
 ";
-
-/// A program of more than this, without debug information, has taken up something that it does
-/// not need.
-const SIZE_MAX_BYTES: u64 = 15_000_000;
 
 /// What packages say of it in a line.
 const SUMMARY: &str = "get the facts about your storage";
@@ -106,16 +102,7 @@ pub(crate) fn run(project: &Project, wanted: &[&str]) -> Result<bool, String> {
     let mut binaries = Vec::new();
     for machine in machines {
         println!("dist: building for {}", machine.triple);
-        let binary = binary(project, machine, Speed::OfProgram)?;
-        let bytes = size(&binary)?;
-        if bytes > SIZE_MAX_BYTES {
-            return Err(format!(
-                "{} has {bytes} bytes, more than {SIZE_MAX_BYTES}: which dependency is it? (cargo \
-                 bloat --profile dist)",
-                binary.display()
-            ));
-        }
-        println!("dist: {} has {bytes} bytes", binary.display());
+        let binary = binary(project, machine)?;
         binaries.push((machine, binary));
     }
     let folder = target_folder(project)?.join("packages");

@@ -79,6 +79,22 @@ pub(crate) fn run(project: &Project, arguments: &[&str]) -> Result<bool, String>
     Ok(true)
 }
 
+/// Has cargo do all that it does before it uploads: the package is made of what its manifest says,
+/// its dependencies are looked up in the registry, and what is in it is built.
+///
+/// # Errors
+/// When cargo would not publish it, or the registry does not answer.
+pub(crate) fn dry_run(project: &Project) -> Result<(), String> {
+    let arguments = [
+        "publish",
+        "--dry-run",
+        "--locked",
+        "--package=directio",
+        "--allow-dirty",
+    ];
+    succeed(&mut project.cargo(&arguments))
+}
+
 /// Makes the archive, of the sources as they are, and builds what is in it.
 fn pack(project: &Project) -> Result<PathBuf, String> {
     let arguments = ["package", "--locked", "--package=directio", "--allow-dirty"];

@@ -5,63 +5,53 @@ use crate::metadata::target_folder;
 use crate::project::{Project, WHOLE};
 use std::path::PathBuf;
 
+/// A program of more than this, without debug information, has taken up something that it does
+/// not need.
+const SIZE_MAX_BYTES: u64 = 15_000_000;
+
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const UNIT_SEPARATOR: &str = "\u{1f}";
-
-/// What is to be quick.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speed {
-    /// The program, which is given away.
-    OfProgram,
-    /// Building it, only to see that it can be packaged.
-    OfBuilding,
-}
 
 /// Builds the program; says where it is.
 ///
 /// # Errors
-/// When it does not build.
-pub(crate) fn binary(
-    project: &Project,
-    machine: &Machine,
-    speed: Speed,
-) -> Result<PathBuf, String> {
-    let (profile, folder) = match speed {
-        Speed::OfProgram => ("dist", "dist"),
-        Speed::OfBuilding => ("dev", "debug"),
-    };
+/// When it does not build, or is too large.
+pub(crate) fn binary(project: &Project, machine: &Machine) -> Result<PathBuf, String> {
     let arguments = [
         "build",
         "--locked",
         "--package=diskfacts",
         WHOLE,
         "--profile",
-        profile,
+        "dist",
         "--target",
         machine.triple,
     ];
     let mut command = project.cargo(&arguments);
+    let mut flags = without_paths(project);
+    flags.extend(machine.link_arguments.iter().map(|&one| one.to_owned()));
     command
         .envs(machine.environment())
         .env("CARGO_INCREMENTAL", "0")
-        .env(
-            "CARGO_ENCODED_RUSTFLAGS",
-            without_paths(project).join(UNIT_SEPARATOR),
-        );
-    if speed == Speed::OfBuilding {
-        // As it is packaged; its symbols would be most of the package.
-        command
-            .env("CARGO_PROFILE_DEV_DEBUG", "none")
-            .env("CARGO_PROFILE_DEV_STRIP", "symbols");
-    }
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join(UNIT_SEPARATOR));
     let status = command
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;
     if !status.success() {
         return Err(format!("building for {} failed: see above", machine.triple));
     }
-    let built = target_folder(project)?.join(machine.triple).join(folder);
-    Ok(built.join("diskfacts"))
+    let built = target_folder(project)?.join(machine.triple).join("dist");
+    let binary = built.join("diskfacts");
+    let bytes = super::size(&binary)?;
+    if bytes > SIZE_MAX_BYTES {
+        return Err(format!(
+            "{} has {bytes} bytes, more than {SIZE_MAX_BYTES}: which dependency is it? (cargo \
+             bloat --profile dist)",
+            binary.display()
+        ));
+    }
+    println!("dist: {} has {bytes} bytes", binary.display());
+    Ok(binary)
 }
 
 /// Panics name the file they come from: where the sources lay is nobody's business, and is not

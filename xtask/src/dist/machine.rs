@@ -13,6 +13,9 @@ pub(crate) struct Machine {
     pub(super) deb: &'static str,
     /// C compilers for it, for `SQLite`, the first of which is taken that is there.
     compilers: &'static [Compiler],
+    /// What its linker is told. Addresses that are only moved when the program is loaded stand in a
+    /// bitmap (`DT_RELR`, which musl reads since 1.2.4): three hundred kB less.
+    pub(super) link_arguments: &'static [&'static str],
 }
 
 /// A C compiler, and how to have it.
@@ -47,6 +50,7 @@ const MACHINES: [Machine; 2] = [
                 package: "apt-get install musl-tools",
             },
         ],
+        link_arguments: &["-Clink-arg=-Wl,-z,pack-relative-relocs"],
     },
     Machine {
         name: "aarch64",
@@ -66,6 +70,8 @@ const MACHINES: [Machine; 2] = [
                 package: "zig, as https://ziglang.org has it",
             },
         ],
+        // Not tried there, where the linker is zig's or the toolchain's own.
+        link_arguments: &[],
     },
 ];
 

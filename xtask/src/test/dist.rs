@@ -1,16 +1,16 @@
 //! The step of the packages: they are made, installed where nothing else is, used and removed.
 //!
-//! The program in them is not optimised, which takes a third of the time: what is tested is
-//! whether it is whole and where it should be. That the one which is given away is small enough
-//! is asserted where it is made.
+//! They are made as those that are given away: what is not optimised is four times the size, and
+//! the program must not be larger than is asserted where it is built.
 
 mod debian;
 mod red_hat;
 
 use super::outcome::{Outcome, Skipped};
-use crate::dist::{self, Machine, Speed};
+use crate::dist::{self, Machine};
 use crate::metadata::target_folder;
 use crate::project::{Project, is_there, output};
+use crate::published;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,7 +62,7 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         println!("skipped: {reason}");
         return Ok(Outcome::skipped("dist: all tests of the packages", reason));
     }
-    let binary = dist::binary(project, machine, Speed::OfBuilding)?;
+    let binary = dist::binary(project, machine)?;
     let folder = target_folder(project)?.join("test-packages");
     let made = packages(project, machine, &binary, &folder)?;
     let mut outcome = Outcome::default();
@@ -77,10 +77,18 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         archive_runs(&made),
     );
     judge("lintian finds no error", lintian(&made));
-    debian::test(&made, &mut judge);
+    debian::test(project, &made, &mut judge);
     judge(
         "the RPM is installed and removed",
         red_hat::installed_and_removed(&made),
+    );
+    judge(
+        "directio could be published",
+        published::dry_run(project).map_err(Not::Passed),
+    );
+    judge(
+        "directio, packed, is tested and used where it was unpacked",
+        published::run(project, &[]).map(drop).map_err(Not::Passed),
     );
     fs::remove_dir_all(&folder)
         .map_err(|error| format!("removing {}: {error}", folder.display()))?;

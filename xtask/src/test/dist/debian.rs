@@ -1,23 +1,24 @@
-//! The Debian package in a root of its own, in which is only what every Debian has, `man` and
-//! the completion of bash.
+//! The Debian package in a root of its own, in which is only what every Debian has, `man`, the
+//! completion of bash, and the other shells. What is typed there are the lines of the README.
 
 use super::{Found, Made, Not, expect, needs, needs_root};
-use crate::project::output;
+use crate::project::{Project, output};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the package lies in the root.
-const PACKAGE: &str = "tmp/diskfacts.deb";
+/// The folder in the root that stands for the checkout.
+const CHECKOUT: &str = "tmp/checkout";
 
-/// What dpkg, man-db and ldconfig note of every package, and what those who use it put there.
-const NOT_LOOKED_AT: [&str; 8] = [
+/// What dpkg, apt, man-db and ldconfig note of every package, and what those who use it put there.
+const NOT_LOOKED_AT: [&str; 9] = [
     "./proc",
     "./sys",
     "./dev",
     "./tmp",
     "./run",
     "./var/cache",
+    "./var/lib/apt",
     "./var/lib/dpkg",
     "./var/log",
 ];
@@ -37,12 +38,24 @@ printf 'offered: %s\n' "${COMPREPLY[@]}"
 "#;
 
 /// Installs, uses and removes it, in this order.
-pub(super) fn test(made: &Made, judge: &mut impl FnMut(&str, Found)) {
+pub(super) fn test(project: &Project, made: &Made, judge: &mut impl FnMut(&str, Found)) {
+    let readme = project.root.join("README.md");
+    let install = fs::read_to_string(&readme)
+        .map_err(|error| format!("reading {}: {error}", readme.display()))
+        .and_then(|readme| Install::read(&readme));
+    let install = match install {
+        Ok(install) => install,
+        Err(why) => return judge("the README says how to install", Err(Not::Passed(why))),
+    };
     let mut root = None;
     let mut before = String::new();
     let installed = Root::new(made).and_then(|new| {
         before = new.files()?;
-        let said = new.run("dpkg --install /tmp/diskfacts.deb && diskfacts --version")?;
+        // Nobody asks for leave there: whoever types is root.
+        let line = install.package.replace("sudo ", "");
+        let said = new.run(&format!(
+            "cd /{CHECKOUT} && {line} </dev/null && diskfacts --version"
+        ))?;
         expect(&said, "diskfacts ")?;
         root = Some(new);
         Ok(())
@@ -55,6 +68,11 @@ pub(super) fn test(made: &Made, judge: &mut impl FnMut(&str, Found)) {
     judge("`man` shows its pages", manual(&root));
     judge("it measures a file", measured(&root));
     judge("bash completes a stage of the stored run", completed(&root));
+    judge("zsh and fish complete, too", others_complete(&root));
+    judge(
+        "beside `cargo install`, the README's lines make man and completions work",
+        beside_cargo(&root, &install),
+    );
     judge("removed it leaves nothing", removed(&root, &before));
 }
 
@@ -85,6 +103,36 @@ fn completed(root: &Root) -> Found {
     Ok(())
 }
 
+fn others_complete(root: &Root) -> Found {
+    let said = root.run(
+        "zsh -fc 'autoload -Uz compinit && compinit -u -d /tmp/zcompdump && \
+         echo \"zsh: ${_comps[diskfacts]}\"'",
+    )?;
+    expect(&said, "zsh: _diskfacts")?;
+    let said =
+        root.run("fish -c 'complete --do-complete \"diskfacts show --stage sequential-r\"'")?;
+    expect(&said, "sequential-read")?;
+    Ok(())
+}
+
+/// The program lies where cargo installs it; what follows in the README is typed as it stands.
+fn beside_cargo(root: &Root, install: &Install) -> Found {
+    let Install { pages, bashrc, .. } = install;
+    let said = root.run(&format!(
+        "mkdir -p ~/.cargo/bin && cp /usr/bin/diskfacts ~/.cargo/bin/ && PATH=~/.cargo/bin:$PATH
+         {pages}
+         {bashrc}
+         man -w diskfacts
+         MANWIDTH=80 man diskfacts-measure | cat
+         bash -ic 'complete -p diskfacts' 2>/dev/null
+         rm -r ~/.cargo ~/.bashrc"
+    ))?;
+    expect(&said, "/.cargo/share/man/man1/diskfacts.1")?;
+    expect(&said, "diskfacts-measure - ")?;
+    expect(&said, "-F _diskfacts diskfacts")?;
+    Ok(())
+}
+
 fn removed(root: &Root, before: &str) -> Found {
     root.run("dpkg --purge diskfacts")?;
     let after = root.files()?;
@@ -96,6 +144,39 @@ fn removed(root: &Root, before: &str) -> Found {
         return Ok(());
     }
     Err(Not::Passed(format!("left behind: {}", left.join(", "))))
+}
+
+/// The lines of the README's part on installing that are typed, without what stands behind them.
+struct Install {
+    /// Installs the Debian package that lies in the checkout.
+    package: String,
+    /// Writes the manual pages beside what cargo installed.
+    pages: String,
+    /// Has bash complete.
+    bashrc: String,
+}
+
+impl Install {
+    /// # Errors
+    /// When one of them is not there.
+    fn read(readme: &str) -> Result<Self, String> {
+        let part = readme
+            .split("\n## ")
+            .find(|part| part.starts_with("Install\n"));
+        let part = part.ok_or("the README has no part 'Install'")?;
+        let line = |has: &str| {
+            let mut lines = part.lines();
+            let line = lines.find(|line| line.contains(has));
+            let line = line.and_then(|line| line.split("  #").next());
+            let line = line.map(|line| line.trim().to_owned());
+            line.ok_or_else(|| format!("the README's part 'Install' has no line with '{has}'"))
+        };
+        Ok(Self {
+            package: line("apt install ./")?,
+            pages: line("diskfacts man ")?,
+            bashrc: line("diskfacts completions bash")?,
+        })
+    }
 }
 
 /// A Debian of its own, which is gone with this value.
@@ -114,15 +195,21 @@ impl Root {
         };
         let mut bootstrap = Command::new("mmdebstrap");
         bootstrap
-            .args(["--quiet", "--mode=root", "--variant=essential"])
-            .args(["--include=man-db,bash-completion", &suite])
+            .args(["--quiet", "--mode=root", "--variant=apt"])
+            .args(["--include=man-db,bash-completion,zsh,fish", &suite])
             .arg(&root.folder);
         // A mirror that does not answer is a failure: a test that is skipped there would look as
         // if there were no Debian here.
         output(&mut bootstrap)?;
-        let package = root.folder.join(PACKAGE);
-        fs::copy(made.ending(".deb")?, &package)
-            .map_err(|error| format!("copying to {}: {error}", package.display()))?;
+        let package = made.ending(".deb")?;
+        let name = package
+            .file_name()
+            .ok_or("the package has no name".to_owned())?;
+        let folder = root.folder.join(CHECKOUT).join("target/packages");
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::create_dir_all(root.folder.join("tmp/home")))
+            .and_then(|()| fs::copy(package, folder.join(name)))
+            .map_err(|error| format!("copying to {}: {error}", folder.display()))?;
         Ok(root)
     }
 
@@ -187,5 +274,25 @@ fn suite() -> Result<String, Not> {
         _ => Err(Not::Run(
             "Debian: a root is made of its packages".to_owned(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Install;
+
+    #[test]
+    fn the_lines_of_the_readme_are_typed_without_what_stands_behind_them() {
+        let install = Install::read(include_str!("../../../../README.md")).expect("its lines");
+        assert_eq!(
+            install.package,
+            "sudo apt install ./target/packages/diskfacts_*.deb"
+        );
+        assert_eq!(install.pages, "diskfacts man ~/.cargo/share/man/man1");
+        assert_eq!(
+            install.bashrc,
+            "echo 'source <(diskfacts completions bash)' >>~/.bashrc"
+        );
+        assert!(Install::read("# x\n\n## Install\n\nBy hand.\n").is_err());
     }
 }
