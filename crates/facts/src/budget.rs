@@ -11,6 +11,7 @@
 
 mod calls;
 mod divide;
+mod own;
 mod requests;
 
 use crate::stages::Stage;

@@ -6,10 +6,10 @@
 //! the device may have worked ahead meanwhile.
 
 use super::calls::Calls;
+use super::own::{Shares, journal_is_idle, own_share_of_reads};
 use super::requests::Requests;
 use crate::blocked::{By, Looks};
 use crate::dirty_pages;
-use crate::layers::counted::roots;
 use crate::layers::{self};
 use crate::others::by_others;
 use crate::pages;
@@ -43,6 +43,7 @@ const RUN_DELAY: &str = "the threads' own account of waiting (run_delay)";
 const OWN_CLOCK: &str = "our clock: from when it was due to when it was handed over";
 const LOOKS: &str = "looks at what the threads sleep in (/proc/PID/wchan)";
 const CALLS: &str = "the NFS client's account of its calls (/proc/self/mountstats)";
+const REQUESTS_BEYOND: &str = "requests beyond the operations' own, and the rest";
 const REST: &str = "the rest";
 const REST_BEHIND: &str = "the rest, behind the block layer";
 const REST_ASLEEP: &str = "the rest, for which the thread was asleep";
@@ -183,8 +184,9 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
         // Which of the requests were its own cannot be told.
         (Way::OneByOne, Some(_)) if are_disturbed(run, trial) => of_thread(run, trial, &mut time),
         (Way::OneByOne, Some(requests)) => {
-            one_by_one(trial, &requests, &mut time);
+            let filesystem_ns = one_by_one(run, trial, &requests, &mut time);
             of_thread(run, trial, &mut time);
+            time.take(Spent::Journal, filesystem_ns, REQUESTS_BEYOND);
             time.take_rest_of_synced(run, trial);
         }
         (Way::Direct | Way::OneByOne, None) => {
@@ -325,47 +327,29 @@ fn are_disturbed(run: &Run, trial: &Trial) -> bool {
     others > trial.bytes
 }
 
-/// Share of what was read of the devices that this process caused: through the page cache
-/// any number of its reads may need no request, and those of others are none of its.
-fn own_share(run: &Run, trial: &Trial) -> f64 {
-    let read = roots(&run.stack)
-        .filter_map(|root| trial.evidence.device(&root.name))
-        .fold(0, |sum: u64, one| sum.saturating_add(one.read_bytes));
-    let others = by_others(trial, &run.stack).read;
-    if read == 0 {
-        return 1.0;
-    }
-    1.0 - (others as f64 / read as f64).min(1.0)
-}
-
-/// Commits for each synced write up to which the journal had no part in them: its timer makes
-/// one every five seconds.
-const NO_COMMITS: f64 = 0.05;
-
 /// Whether several direct writes that are synced are under way, and the journal wrote next to
 /// nothing: beside its own request each of them waits for a flush, which serves all that wait
 /// when it begins.
 fn waits_for_flushes(trial: &Trial) -> bool {
     let evidence = &trial.evidence;
-    let writes = NO_COMMITS * evidence.issued.writes as f64;
-    // Transactions of btrfs are not what its syncs write.
-    let mut journal = evidence.journal.iter().filter(|one| one.kind != "btrfs");
-    let idle = journal.any(|journal| journal.commits as f64 <= writes);
+    let idle = journal_is_idle(trial) == Some(true);
     let flushed = evidence.devices.iter().any(|one| one.flushes > Some(0));
     idle && flushed && evidence.engine.direct && trial.workload.outstanding() > 1
 }
 
-/// Requests that an operation waits for one after the other.
-fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
+/// Requests that an operation waits for one after the other; gives the time, ns, of those that
+/// the filesystem adds.
+fn one_by_one(run: &Run, trial: &Trial, requests: &Requests, time: &mut Division) -> f64 {
     if waits_for_flushes(trial) {
         take_requests(requests, requests.per_operation.min(1.0), time);
-        return;
+        return 0.0;
     }
     // Of several operations one flush may serve all, and none waits for those of others.
     if trial.workload.outstanding() > 1 && trial.workload.sync.each_write() {
-        return;
+        return 0.0;
     }
-    take_requests(requests, requests.per_operation, time);
+    let shares = Shares::of(run, trial, requests);
+    take_requests(requests, requests.per_operation * shares.own, time);
     let flushes = requests.flushes_per_operation * requests.flush_ns;
     let source = if requests.queued_ns.is_some() {
         EVENTS
@@ -373,6 +357,7 @@ fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
         COUNTERS
     };
     time.take(Spent::Flush, flushes, source);
+    requests.all_ns() * shares.filesystem
 }
 
 /// Requests that the page cache sends: they may be ahead of who reads, or behind who
@@ -391,7 +376,7 @@ fn cached(run: &Run, trial: &Trial, requests: &Requests, time: &mut Division) {
         }
         return;
     }
-    let own = requests.per_operation * own_share(run, trial);
+    let own = requests.per_operation * own_share_of_reads(trial, &run.stack);
     take_requests(requests, own, time);
     if evidence.engine.direct || own <= 0.0 {
         return;

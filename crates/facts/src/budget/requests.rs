@@ -26,6 +26,10 @@ pub(super) struct Requests {
     pub(super) reads_per_operation: f64,
     /// Time of a read, in the scheduler and with the device, ns.
     pub(super) read_ns: f64,
+    /// Writes with data for each operation; of counters the fewest that these can have been.
+    pub(super) data_writes_per_operation: f64,
+    /// Share of the time of all requests that is the writes'.
+    pub(super) writes_share: f64,
     /// Flushes for each operation.
     pub(super) flushes_per_operation: f64,
     /// Time of a read or write in the scheduler, ns; `None` where only the sum with
@@ -92,8 +96,18 @@ impl Requests {
         let whole = layer.followed_ns >= layer.window_ns && trial.ops > 0;
         // Who asks for the events alone has no counters.
         let from_events = || {
+            let of_kind = |kind: RequestKind| {
+                let of = |one: fn(&_) -> &Latency| mean(&[kind], one).unwrap_or(0.0);
+                let each_ns = of(|one| &one.queued_ns) + of(|one| &one.device_ns);
+                completed(&[kind]) * each_ns
+            };
+            let written_ns = of_kind(RequestKind::Write);
+            let all_ns = written_ns + of_kind(RequestKind::Read);
             whole.then(|| Self {
                 per_operation: completed(&data) / trial.ops as f64,
+                reads_per_operation: completed(&[RequestKind::Read]) / trial.ops as f64,
+                data_writes_per_operation: completed(&[RequestKind::Write]) / trial.ops as f64,
+                writes_share: written_ns / all_ns.max(1.0),
                 flushes_per_operation: completed(&[RequestKind::Flush]) / trial.ops as f64,
                 ..Self::default()
             })
@@ -116,13 +130,16 @@ impl Requests {
         // others, and say nothing of how many there were while nobody followed.
         let flushes = completed(&[RequestKind::Flush]);
         let syncs = counted.flushes_per_operation >= SYNCS;
-        let per_operation = if alone.is_some() && flushes > 0.0 && syncs {
-            completed(&data) / flushes * counted.flushes_per_operation
-        } else {
-            counted.per_operation
-        };
+        let (per_operation, data_writes_per_operation) =
+            if alone.is_some() && flushes > 0.0 && syncs {
+                let each = |kinds| completed(kinds) / flushes * counted.flushes_per_operation;
+                (each(&data), each(&[RequestKind::Write]))
+            } else {
+                (counted.per_operation, counted.data_writes_per_operation)
+            };
         Some(Self {
             per_operation,
+            data_writes_per_operation,
             queued_ns: Some(queued_ns),
             device_ns,
             mapping_ns,
@@ -135,6 +152,13 @@ impl Requests {
             slowest_syncs: alone.and_then(|device| device.slowest_syncs),
             ..counted
         })
+    }
+
+    /// Time of all reads and writes of an operation, in the mappings, the scheduler and with the
+    /// device, ns.
+    pub(super) fn all_ns(&self) -> f64 {
+        let each_ns = self.device_ns + self.queued_ns.unwrap_or(0.0) + self.mapping_ns;
+        self.per_operation * each_ns
     }
 
     /// With the scheduler's share of its time, which lies in front of all that is below.
@@ -175,8 +199,13 @@ impl Requests {
         let worked_ms = (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0);
         let within_ns = worked_ms * 1e6 / requests;
         let device_ns = below_ns(trial, stack).map_or(within_ns, |ns| ns.min(within_ns));
+        let writes = sum(|one| one.writes);
+        let without_data = (flushes - commits_with_data(trial)).max(0.0);
+        let read_ms = sum(|one| one.read_ms);
         (ops > 0.0 && requests > 0.0).then(|| Self {
             per_operation: requests / ops,
+            data_writes_per_operation: (writes - without_data).max(0.0) / ops,
+            writes_share: 1.0 - (read_ms / worked_ms.max(1.0)).min(1.0),
             reads_per_operation: sum(|one| one.reads) / ops,
             read_ns: sum(|one| one.read_ms) * 1e6 / sum(|one| one.reads).max(1.0),
             flushes_per_operation: flushes / ops,
@@ -190,6 +219,14 @@ impl Requests {
             slowest_syncs: None,
         })
     }
+}
+
+/// Commits of which each asks for a flush with its last block (`journal_submit_commit_record` in
+/// fs/jbd2/commit.c): of so many flushes it is known that they came with data.
+fn commits_with_data(trial: &Trial) -> f64 {
+    let journal = trial.evidence.journal.iter();
+    let jbd2 = journal.filter(|one| one.kind == "jbd2");
+    jbd2.map(|one| one.commits as f64).sum()
 }
 
 /// Of the time of a request to the only device under the target, what the disk had it that this

@@ -1,6 +1,8 @@
 //! Each way of an operation, on records of a host: what is known stands in its part, and what
 //! is not in none.
 
+mod synced;
+
 use super::*;
 use crate::testing;
 use diskfacts_plan::{CacheMode, SyncMode};

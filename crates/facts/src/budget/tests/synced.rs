@@ -1,0 +1,260 @@
+//! Writes that are synced on a filesystem with a journal: what of its requests is the
+//! operation's own, and what it waits for besides.
+
+use super::*;
+use diskfacts_record::evidence::Journal;
+
+/// Operations of a trial, and bytes that the journal writes for each: a block that describes
+/// another, that other and the commit in one.
+const OPERATIONS: u64 = 10_000;
+const JOURNAL_BYTES: u64 = 8_192;
+/// A write by the counters and by the events, and a flush, ns.
+const WRITE_NS: f64 = 20_000.0;
+const FLUSH_NS: f64 = 15_000.0;
+
+/// Operations of one write, one sync and one commit, which is so many times two writes and a
+/// flush: one time for the operation, the others for somebody else.
+fn committed(commits_each: u64, change: impl FnOnce(&mut Trial)) -> Run {
+    run(|trial| {
+        trial.workload.operation = diskfacts_plan::Operation::Write;
+        trial.workload.sync = SyncMode::Fdatasync;
+        trial.ops = OPERATIONS;
+        let bytes = OPERATIONS * trial.workload.block_size;
+        let issued = &mut trial.evidence.issued;
+        (issued.reads, issued.read_bytes) = (0, 0);
+        (issued.writes, issued.write_bytes) = (OPERATIONS, bytes);
+        issued.syncs = OPERATIONS;
+        trial.evidence.process_io.as_mut().expect("known").read_bytes = 0;
+        let commits = commits_each * OPERATIONS;
+        trial.evidence.journal = Some(Journal {
+            kind: "jbd2".into(),
+            commits,
+            bytes: None,
+            commit_ms: None,
+        });
+        let writes = OPERATIONS + 2 * commits;
+        for device in &mut trial.evidence.devices {
+            (device.reads, device.read_bytes, device.read_ms) = (0, 0, 0);
+            device.writes = writes;
+            device.write_bytes = bytes + commits * JOURNAL_BYTES;
+            device.flushes = Some(commits);
+            let flush_ms = commits as f64 * FLUSH_NS / 1e6;
+            device.flush_ms = Some(flush_ms as u64);
+            device.write_ms = (writes as f64 * WRITE_NS / 1e6 + flush_ms) as u64;
+        }
+        change(trial);
+    })
+}
+
+/// Its requests were followed.
+fn follow_writes(trial: &mut Trial) {
+    follow(trial, 0.0, WRITE_NS);
+    let counted = &trial.evidence.devices[0];
+    let (writes, flushes) = (counted.writes, counted.flushes.expect("counted"));
+    let layer = trial.evidence.block_layer.as_mut().expect("followed");
+    let followed = &mut layer.devices[0].operations;
+    (followed[0].operation, followed[0].completed) = (RequestKind::Write, writes);
+    followed.push(OperationRequests {
+        operation: RequestKind::Flush,
+        completed: flushes,
+        device_ns: latency(FLUSH_NS, flushes),
+        ..OperationRequests::default()
+    });
+}
+
+const KERNEL: (Spent, f64) = (Spent::Kernel, 10_000.0);
+const PROCESSOR: (Spent, f64) = (Spent::Processor, 5_000.0);
+const NOTHING: (Spent, f64) = (Spent::Unexplained, 0.0);
+
+#[test]
+fn blocks_of_the_journal_are_the_journals_and_not_the_device() {
+    assert_parts(
+        &committed(1, follow_writes),
+        &[
+            KERNEL,
+            PROCESSOR,
+            (Spent::Journal, 50_000.0),
+            (Spent::Device, 20_000.0),
+            (Spent::Flush, 15_000.0),
+            NOTHING,
+        ],
+    );
+}
+
+#[test]
+fn commits_that_others_ask_for_are_no_time_with_the_device() {
+    // By all requests it would be 140 us with the device, of 100 us.
+    assert_parts(
+        &committed(3, follow_writes),
+        &[
+            KERNEL,
+            PROCESSOR,
+            (Spent::Journal, 20_000.0),
+            (Spent::Device, 20_000.0),
+            (Spent::Flush, 45_000.0),
+            NOTHING,
+        ],
+    );
+}
+
+#[test]
+fn counters_alone_say_it_of_scheduler_and_device_together() {
+    let parts = |device_ns, flush_ns| {
+        [
+            KERNEL,
+            PROCESSOR,
+            (Spent::Journal, LATENCY_NS - 15_000.0 - device_ns - flush_ns),
+            (Spent::BlockLayer, device_ns),
+            (Spent::Flush, flush_ns),
+            NOTHING,
+        ]
+    };
+    assert_parts(&committed(1, |_| {}), &parts(20_000.0, 15_000.0));
+    assert_parts(&committed(3, |_| {}), &parts(20_000.0, 45_000.0));
+    // A second flush for each commit may have been a write without data, which took no time of
+    // the others: then the data took one of two parts of it.
+    let twice = committed(1, |trial| {
+        for device in &mut trial.evidence.devices {
+            let flush_ms = device.flush_ms.expect("counted");
+            device.flushes = Some(2 * OPERATIONS);
+            device.flush_ms = Some(2 * flush_ms);
+            device.write_ms += flush_ms;
+        }
+    });
+    assert_parts(
+        &twice,
+        &[
+            KERNEL,
+            PROCESSOR,
+            (Spent::Journal, 25_000.0),
+            (Spent::BlockLayer, 30_000.0),
+            (Spent::Flush, 30_000.0),
+            NOTHING,
+        ],
+    );
+}
+
+#[test]
+fn of_several_writes_at_a_time_a_sync_still_waits_for_the_filesystem() {
+    let deep = committed(1, |trial| {
+        follow_writes(trial);
+        trial.workload.queue_depth = 8;
+    });
+    assert_parts(
+        &deep,
+        &[
+            KERNEL,
+            (Spent::Processor, 40_000.0),
+            (Spent::Journal, 50_000.0),
+            NOTHING,
+        ],
+    );
+}
+
+#[test]
+fn a_block_of_many_requests_has_all_of_them_as_its_own() {
+    let cut = |max_request_bytes, each_ns: f64| {
+        let mut run = committed(1, |trial| {
+            follow_writes(trial);
+            trial.workload.block_size = 1 << 20;
+            let bytes = OPERATIONS << 20;
+            trial.evidence.issued.write_bytes = bytes;
+            trial.evidence.process_io.as_mut().expect("known").write_bytes = bytes;
+            let writes = 258 * OPERATIONS;
+            for device in &mut trial.evidence.devices {
+                device.writes = writes;
+                device.write_bytes = bytes + OPERATIONS * JOURNAL_BYTES;
+            }
+            let layer = trial.evidence.block_layer.as_mut().expect("followed");
+            let followed = &mut layer.devices[0].operations[0];
+            followed.completed = writes;
+            followed.device_ns = latency(each_ns, writes);
+        });
+        for device in &mut run.stack.devices {
+            device.max_request_bytes = max_request_bytes;
+        }
+        let figures = crate::figures(&run);
+        let budget = figures[0].budget.clone().expect("a budget");
+        budget.mean_ns(Spent::Device).round()
+    };
+    assert_eq!(cut(Some(4_096), 200.0), 51_200.0);
+    // Nothing says that it is cut: all but as many as what the journal wrote has sectors.
+    assert_eq!(cut(None, 200.0), (258.0 - 16.0) * 200.0);
+}
+
+/// Others read half as often as is written, as long as a write takes.
+fn read_beside(trial: &mut Trial) {
+    follow_writes(trial);
+    for device in &mut trial.evidence.devices {
+        let reads = device.writes / 2;
+        (device.reads, device.read_bytes) = (reads, reads * 512);
+        device.read_ms = (reads as f64 * WRITE_NS / 1e6) as u64;
+    }
+    let reads = trial.evidence.devices[0].reads;
+    let layer = trial.evidence.block_layer.as_mut().expect("followed");
+    layer.devices[0].operations.push(OperationRequests {
+        operation: RequestKind::Read,
+        completed: reads,
+        queued_ns: latency(0.0, reads),
+        device_ns: latency(WRITE_NS, reads),
+        ..OperationRequests::default()
+    });
+}
+
+#[test]
+fn reads_of_others_make_nothing_the_journals_where_it_was_idle() {
+    let quiet = committed(0, |trial| {
+        read_beside(trial);
+        // Syncs for which nothing has to be committed ask for a flush each.
+        for device in &mut trial.evidence.devices {
+            (device.flushes, device.flush_ms) = (Some(OPERATIONS), Some(150));
+            device.write_ms += 150;
+        }
+    });
+    let figures = crate::figures(&quiet);
+    let budget = figures[0].budget.clone().expect("a budget");
+    assert_eq!(budget.mean_ns(Spent::Device).round(), 30_000.0);
+}
+
+#[test]
+fn reads_of_others_are_neither_the_operations_own_nor_the_journals() {
+    assert_parts(
+        &committed(1, read_beside),
+        &[
+            KERNEL,
+            PROCESSOR,
+            (Spent::Journal, 50_000.0),
+            (Spent::Device, 20_000.0),
+            (Spent::Flush, 15_000.0),
+            NOTHING,
+        ],
+    );
+}
+
+#[test]
+fn without_a_filesystem_all_requests_stay_with_the_device() {
+    let mut raw = committed(1, |trial| {
+        follow_writes(trial);
+        trial.bytes = 1 << 40;
+    });
+    raw.stack.filesystem = None;
+    let figures = crate::figures(&raw);
+    let budget = figures[0].budget.clone().expect("a budget");
+    assert_eq!(budget.mean_ns(Spent::Device).round(), 60_000.0);
+    assert_eq!(budget.mean_ns(Spent::Journal), 0.0);
+}
+
+#[test]
+fn who_writes_without_regard_to_our_syncs_is_no_journal_of_ours() {
+    // Much in few requests; and a limit of the group, at which the rest is.
+    let beside = committed(1, |trial| {
+        follow_writes(trial);
+        for device in &mut trial.evidence.devices {
+            device.write_bytes += 512 << 20;
+        }
+        trial.bytes = 1 << 40;
+    });
+    let figures = crate::figures(&beside);
+    let budget = figures[0].budget.clone().expect("a budget");
+    assert_eq!(budget.mean_ns(Spent::Device).round(), 20_000.0);
+}
