@@ -3,16 +3,19 @@
 //! A journal commits for all who sync, one commit after the other. So an operation waits for
 //! its own data, then for its commit, and where others sync, too, for the commit that is under
 //! way and the data that it waits for. The device serves all of them, and only the first are
-//! time that the operation was with it. The requests of one size or another are not timed
-//! apart: each counts with the mean of its kind.
+//! time that the operation was with it. Their times are not recorded by size: where large
+//! writes take as long as small ones each counts with the mean, and else the own ones, which
+//! are the larger, are those that took longest.
 
 use super::requests::Requests;
 use crate::journal::beyond_own;
 use crate::layers::copies;
-use crate::layers::counted::roots;
+use crate::layers::counted::{Direction, count, roots};
 use crate::others::by_others;
 use crate::stage_facts::queue::pieces;
+use diskfacts_record::evidence::{Bucket, RequestKind};
 use diskfacts_record::{Run, Stack, Trial};
+use std::cmp::Reverse;
 
 /// Commits for each synced write up to which the journal had no part in them: its timer makes
 /// one every five seconds.
@@ -20,6 +23,11 @@ const NO_COMMITS: f64 = 0.05;
 
 /// Fewest bytes of a request: a sector of the block layer.
 const SECTOR: f64 = 512.0;
+
+/// Times that the slowest writes take longer than the others, from which on they are others, as of
+/// [`Outliers`](diskfacts_record::evidence::Outliers): on a device that takes the same time for
+/// each, the slowest fifth is not as far off.
+const APART: f64 = 4.0;
 
 /// Shares of the time of all requests of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,20 +75,73 @@ impl Shares {
         let by_blocks = blocks * cut_into.saturating_mul(copies) as f64;
         let bytes_beyond = beyond.journal_bytes.saturating_add(beyond.others_bytes) as f64;
         let by_bytes = writes - bytes_beyond / SECTOR / operations;
-        let of_writes = by_blocks.max(by_bytes).min(writes) / writes;
+        let of_number = by_blocks.max(by_bytes).min(writes) / writes;
+        let written = count(
+            &roots(&stack).collect::<Vec<_>>(),
+            Direction::Write,
+            &trial.evidence,
+        );
+        let of_bytes = 1.0 - (bytes_beyond / written? as f64).min(1.0);
+        let of_writes = share_of_time(run, trial, of_number, of_bytes);
         let of_reads = own_share_of_reads(trial, &stack);
-        let written = requests.writes_share;
+        let all_writes = requests.writes_share;
         // Who writes without regard to our syncs holds no commit of ours.
         let is_filesystems = beyond.others_bytes == 0;
         Some(Self {
-            own: written * of_writes + (1.0 - written) * of_reads,
+            own: all_writes * of_writes + (1.0 - all_writes) * of_reads,
             filesystem: if is_filesystems {
-                written * (1.0 - of_writes)
+                all_writes * (1.0 - of_writes)
             } else {
                 0.0
             },
         })
     }
+}
+
+/// Share of the time of all writes that is of those that have so much of their number and of
+/// their bytes.
+///
+/// No write is quicker than a smaller one: so it is the share of their number at least. Nobody
+/// without the events knows whether it is more; then it is that of their bytes, as on a device
+/// that is limited by its rate, and the journal has what is left for certain.
+fn share_of_time(run: &Run, trial: &Trial, of_number: f64, of_bytes: f64) -> f64 {
+    if of_bytes <= of_number || of_number >= 1.0 {
+        return of_number;
+    }
+    let is_alike = |one: &&Trial| one.stage == trial.stage && one.settings == trial.settings;
+    let mut alike = run.trials.iter().filter(is_alike);
+    let Some(slowest) = alike.find_map(|one| slowest_share_of_time(one, of_number)) else {
+        return of_bytes;
+    };
+    let times_longer = slowest / of_number * (1.0 - of_number) / (1.0 - slowest);
+    if times_longer >= APART {
+        slowest
+    } else {
+        of_number
+    }
+}
+
+/// Share of the time of all writes with the devices that the slowest so many of them had; `None`
+/// where they were not followed.
+fn slowest_share_of_time(trial: &Trial, share: f64) -> Option<f64> {
+    let layer = trial.evidence.block_layer.as_ref()?;
+    let all = layer.devices.iter().flat_map(|device| &device.operations);
+    let writes = all.filter(|one| one.operation == RequestKind::Write);
+    let mut buckets: Vec<Bucket> = writes
+        .flat_map(|one| one.device_histogram.clone())
+        .collect();
+    buckets.sort_by_key(|bucket| Reverse(bucket.from));
+    let number: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
+    let mut wanted = share * number;
+    let (mut slowest_ns, mut all_ns) = (0.0, 0.0);
+    for bucket in buckets {
+        let each_ns = f64::midpoint(bucket.from as f64, bucket.to as f64);
+        let taken = wanted.min(bucket.count as f64);
+        wanted -= taken;
+        slowest_ns += taken * each_ns;
+        all_ns += bucket.count as f64 * each_ns;
+    }
+    (all_ns > 0.0).then(|| slowest_ns / all_ns)
 }
 
 /// Whether the journal wrote next to nothing for the writes of a trial; `None` where it does not

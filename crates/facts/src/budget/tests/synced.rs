@@ -2,7 +2,7 @@
 //! operation's own, and what it waits for besides.
 
 use super::*;
-use diskfacts_record::evidence::Journal;
+use diskfacts_record::evidence::{Bucket, Journal};
 
 /// Operations of a trial, and bytes that the journal writes for each: a block that describes
 /// another, that other and the commit in one.
@@ -24,7 +24,12 @@ fn committed(commits_each: u64, change: impl FnOnce(&mut Trial)) -> Run {
         (issued.reads, issued.read_bytes) = (0, 0);
         (issued.writes, issued.write_bytes) = (OPERATIONS, bytes);
         issued.syncs = OPERATIONS;
-        trial.evidence.process_io.as_mut().expect("known").read_bytes = 0;
+        trial
+            .evidence
+            .process_io
+            .as_mut()
+            .expect("known")
+            .read_bytes = 0;
         let commits = commits_each * OPERATIONS;
         trial.evidence.journal = Some(Journal {
             kind: "jbd2".into(),
@@ -46,6 +51,12 @@ fn committed(commits_each: u64, change: impl FnOnce(&mut Trial)) -> Run {
     })
 }
 
+/// So many requests of one time, ns.
+fn bucket(ns: u64, count: u64) -> Bucket {
+    let (from, to) = (ns, ns);
+    Bucket { from, to, count }
+}
+
 /// Its requests were followed.
 fn follow_writes(trial: &mut Trial) {
     follow(trial, 0.0, WRITE_NS);
@@ -54,6 +65,7 @@ fn follow_writes(trial: &mut Trial) {
     let layer = trial.evidence.block_layer.as_mut().expect("followed");
     let followed = &mut layer.devices[0].operations;
     (followed[0].operation, followed[0].completed) = (RequestKind::Write, writes);
+    followed[0].device_histogram = vec![bucket(WRITE_NS as u64, writes)];
     followed.push(OperationRequests {
         operation: RequestKind::Flush,
         completed: flushes,
@@ -159,7 +171,12 @@ fn a_block_of_many_requests_has_all_of_them_as_its_own() {
             trial.workload.block_size = 1 << 20;
             let bytes = OPERATIONS << 20;
             trial.evidence.issued.write_bytes = bytes;
-            trial.evidence.process_io.as_mut().expect("known").write_bytes = bytes;
+            trial
+                .evidence
+                .process_io
+                .as_mut()
+                .expect("known")
+                .write_bytes = bytes;
             let writes = 258 * OPERATIONS;
             for device in &mut trial.evidence.devices {
                 device.writes = writes;
@@ -180,6 +197,45 @@ fn a_block_of_many_requests_has_all_of_them_as_its_own() {
     assert_eq!(cut(Some(4_096), 200.0), 51_200.0);
     // Nothing says that it is cut: all but as many as what the journal wrote has sectors.
     assert_eq!(cut(None, 200.0), (258.0 - 16.0) * 200.0);
+}
+
+#[test]
+fn a_large_write_that_takes_longer_than_the_journals_blocks_has_its_time() {
+    let large = |histogram: Option<Vec<Bucket>>| {
+        let run = committed(1, |trial| {
+            follow_writes(trial);
+            trial.workload.block_size = 64 << 10;
+            let bytes = OPERATIONS * trial.workload.block_size;
+            trial.evidence.issued.write_bytes = bytes;
+            trial
+                .evidence
+                .process_io
+                .as_mut()
+                .expect("known")
+                .write_bytes = bytes;
+            for device in &mut trial.evidence.devices {
+                device.write_bytes = bytes + OPERATIONS * JOURNAL_BYTES;
+            }
+            match histogram {
+                Some(histogram) => {
+                    let layer = trial.evidence.block_layer.as_mut().expect("followed");
+                    layer.devices[0].operations[0].device_histogram = histogram;
+                }
+                None => trial.evidence.block_layer = None,
+            }
+        });
+        let figures = crate::figures(&run);
+        let budget = figures[0].budget.clone().expect("a budget");
+        let device_ns = budget.mean_ns(Spent::Device) + budget.mean_ns(Spent::BlockLayer);
+        device_ns.round()
+    };
+    let alike = vec![bucket(WRITE_NS as u64, 3 * OPERATIONS)];
+    assert_eq!(large(Some(alike)), 20_000.0);
+    // One slow one in three, of 50 us, and two of 5 us.
+    let apart = vec![bucket(5_000, 2 * OPERATIONS), bucket(50_000, OPERATIONS)];
+    assert_eq!(large(Some(apart)), 50_000.0);
+    // Counters do not tell: at most as much of the time as it has of the bytes.
+    assert_eq!(large(None), (60_000.0_f64 * 64.0 / 72.0).round());
 }
 
 /// Others read half as often as is written, as long as a write takes.
