@@ -24,10 +24,11 @@ const NO_COMMITS: f64 = 0.05;
 /// Fewest bytes of a request: a sector of the block layer.
 const SECTOR: f64 = 512.0;
 
-/// Times that the slowest writes take longer than the others, from which on they are others, as of
-/// [`Outliers`](diskfacts_record::evidence::Outliers): on a device that takes the same time for
-/// each, the slowest fifth is not as far off.
+/// Times that those that are taken for others take longer than the median of the rest, and how
+/// many of them have to: as of [`Outliers`](diskfacts_record::evidence::Outliers). The slowest few
+/// of requests that a busy machine delays have no such gap to the rest.
 const APART: f64 = 4.0;
+const NINE_OF_TEN: f64 = 0.9;
 
 /// Shares of the time of all requests of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,38 +111,55 @@ fn share_of_time(run: &Run, trial: &Trial, of_number: f64, of_bytes: f64) -> f64
     }
     let is_alike = |one: &&Trial| one.stage == trial.stage && one.settings == trial.settings;
     let mut alike = run.trials.iter().filter(is_alike);
-    let Some(slowest) = alike.find_map(|one| slowest_share_of_time(one, of_number)) else {
+    let Some(slowest) = alike.find_map(|one| Slowest::of(one, of_number)) else {
         return of_bytes;
     };
-    let times_longer = slowest / of_number * (1.0 - of_number) / (1.0 - slowest);
-    if times_longer >= APART {
-        slowest
+    if slowest.are_apart {
+        slowest.of_time
     } else {
         of_number
     }
 }
 
-/// Share of the time of all writes with the devices that the slowest so many of them had; `None`
-/// where they were not followed.
-fn slowest_share_of_time(trial: &Trial, share: f64) -> Option<f64> {
-    let layer = trial.evidence.block_layer.as_ref()?;
-    let all = layer.devices.iter().flat_map(|device| &device.operations);
-    let writes = all.filter(|one| one.operation == RequestKind::Write);
-    let mut buckets: Vec<Bucket> = writes
-        .flat_map(|one| one.device_histogram.clone())
-        .collect();
-    buckets.sort_by_key(|bucket| Reverse(bucket.from));
-    let number: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
-    let mut wanted = share * number;
-    let (mut slowest_ns, mut all_ns) = (0.0, 0.0);
-    for bucket in buckets {
-        let each_ns = f64::midpoint(bucket.from as f64, bucket.to as f64);
-        let taken = wanted.min(bucket.count as f64);
-        wanted -= taken;
-        slowest_ns += taken * each_ns;
-        all_ns += bucket.count as f64 * each_ns;
+/// The slowest writes of a trial, so large a share of them.
+struct Slowest {
+    /// Their share of the time of all writes with the devices.
+    of_time: f64,
+    /// Whether nearly all of them took much longer than the rest.
+    are_apart: bool,
+}
+
+impl Slowest {
+    /// `None` where the requests were not followed.
+    fn of(trial: &Trial, share: f64) -> Option<Self> {
+        let layer = trial.evidence.block_layer.as_ref()?;
+        let all = layer.devices.iter().flat_map(|device| &device.operations);
+        let writes = all.filter(|one| one.operation == RequestKind::Write);
+        let mut buckets: Vec<&Bucket> = writes.flat_map(|one| &one.device_histogram).collect();
+        buckets.sort_by_key(|bucket| Reverse(bucket.from));
+        let all: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
+        let slowest = share * all;
+        let ranks = [NINE_OF_TEN * slowest, f64::midpoint(slowest, all)];
+        let mut at_ranks = [0.0; 2];
+        let (mut seen, mut slowest_ns, mut all_ns) = (0.0, 0.0, 0.0);
+        for bucket in buckets {
+            let each_ns = f64::midpoint(bucket.from as f64, bucket.to as f64);
+            let count = bucket.count as f64;
+            for (at_rank, rank) in at_ranks.iter_mut().zip(ranks) {
+                if seen < rank {
+                    *at_rank = each_ns;
+                }
+            }
+            slowest_ns += count.min((slowest - seen).max(0.0)) * each_ns;
+            all_ns += count * each_ns;
+            seen += count;
+        }
+        let [nearly_all_ns, rest_ns] = at_ranks;
+        (all_ns > 0.0).then(|| Self {
+            of_time: slowest_ns / all_ns,
+            are_apart: nearly_all_ns >= APART * rest_ns,
+        })
     }
-    (all_ns > 0.0).then(|| slowest_ns / all_ns)
 }
 
 /// Whether the journal wrote next to nothing for the writes of a trial; `None` where it does not

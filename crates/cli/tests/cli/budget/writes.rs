@@ -66,6 +66,8 @@ fn what_is_put_to_sleep_because_too_much_is_dirty_is_not_the_device() {
 #[test]
 fn a_journal_that_others_keep_busy_is_in_what_a_sync_waits_for() {
     const OPERATIONS: usize = 60;
+    // Two of them write and commit in step, and leave the journal idle while they write.
+    const OTHERS: usize = 6;
     or_skip!(events());
     let disk = or_skip!(DelayedDisk::new(400 * MIB, Duration::from_millis(4)));
     let filesystem = or_skip!(OnDisks::ext4(disk.device().path()));
@@ -90,15 +92,17 @@ fn a_journal_that_others_keep_busy_is_in_what_a_sync_waits_for() {
         let mut allocate = Command::new("fallocate");
         let allocated = allocate.args(["-l", "16M"]).arg(&file).status();
         assert!(allocated.expect("fallocate").success());
-        let busy = planted.then(|| Shells::running(2, &others));
+        let busy = planted.then(|| Shells::running(OTHERS, &others));
         drop(disk.served());
         let budget = measured_by(&file, &stage, |program| program);
         drop(busy);
         // Nobody else writes so much at a time, and one waits for the other.
         let log = DiskLog::of(&disk, OPERATIONS, 1, BLOCK);
+        let processor_ns = budget.of("processor");
         Ok(Measured {
             budget,
-            truth_ns: log.outside_ns,
+            // Nor was it there while it lacked a processor, which a busy machine has now and then.
+            truth_ns: (log.outside_ns - processor_ns).max(0.0),
         })
     }));
 }

@@ -234,6 +234,14 @@ fn a_large_write_that_takes_longer_than_the_journals_blocks_has_its_time() {
     // One slow one in three, of 50 us, and two of 5 us.
     let apart = vec![bucket(5_000, 2 * OPERATIONS), bucket(50_000, OPERATIONS)];
     assert_eq!(large(Some(apart)), 50_000.0);
+    // The tail of what a busy machine delays: the slowest third takes five times as long on
+    // average, and half of it hardly longer than the rest.
+    let tail = vec![
+        bucket(10_000, 2 * OPERATIONS),
+        bucket(11_000, OPERATIONS / 2),
+        bucket(90_000, OPERATIONS / 2),
+    ];
+    assert_eq!(large(Some(tail)), 20_000.0);
     // Counters do not tell: at most as much of the time as it has of the bytes.
     assert_eq!(large(None), (60_000.0_f64 * 64.0 / 72.0).round());
 }
