@@ -74,6 +74,12 @@ fn follow_writes(trial: &mut Trial) {
     });
 }
 
+/// Time of a part, ns.
+fn spent(run: &Run, part: Spent) -> u64 {
+    let budget = crate::figures(run)[0].budget.clone().expect("a budget");
+    budget.mean_ns(part).round() as u64
+}
+
 const KERNEL: (Spent, f64) = (Spent::Kernel, 10_000.0);
 const PROCESSOR: (Spent, f64) = (Spent::Processor, 5_000.0);
 const NOTHING: (Spent, f64) = (Spent::Unexplained, 0.0);
@@ -190,13 +196,11 @@ fn a_block_of_many_requests_has_all_of_them_as_its_own() {
         for device in &mut run.stack.devices {
             device.max_request_bytes = max_request_bytes;
         }
-        let figures = crate::figures(&run);
-        let budget = figures[0].budget.clone().expect("a budget");
-        budget.mean_ns(Spent::Device).round()
+        spent(&run, Spent::Device)
     };
-    assert_eq!(cut(Some(4_096), 200.0), 51_200.0);
+    assert_eq!(cut(Some(4_096), 200.0), 51_200);
     // Nothing says that it is cut: all but as many as what the journal wrote has sectors.
-    assert_eq!(cut(None, 200.0), (258.0 - 16.0) * 200.0);
+    assert_eq!(cut(None, 200.0), (258 - 16) * 200);
 }
 
 #[test]
@@ -224,16 +228,13 @@ fn a_large_write_that_takes_longer_than_the_journals_blocks_has_its_time() {
                 None => trial.evidence.block_layer = None,
             }
         });
-        let figures = crate::figures(&run);
-        let budget = figures[0].budget.clone().expect("a budget");
-        let device_ns = budget.mean_ns(Spent::Device) + budget.mean_ns(Spent::BlockLayer);
-        device_ns.round()
+        spent(&run, Spent::Device) + spent(&run, Spent::BlockLayer)
     };
     let alike = vec![bucket(WRITE_NS as u64, 3 * OPERATIONS)];
-    assert_eq!(large(Some(alike)), 20_000.0);
+    assert_eq!(large(Some(alike)), 20_000);
     // One slow one in three, of 50 us, and two of 5 us.
     let apart = vec![bucket(5_000, 2 * OPERATIONS), bucket(50_000, OPERATIONS)];
-    assert_eq!(large(Some(apart)), 50_000.0);
+    assert_eq!(large(Some(apart)), 50_000);
     // The tail of what a busy machine delays: the slowest third takes five times as long on
     // average, and half of it hardly longer than the rest.
     let tail = vec![
@@ -241,9 +242,9 @@ fn a_large_write_that_takes_longer_than_the_journals_blocks_has_its_time() {
         bucket(11_000, OPERATIONS / 2),
         bucket(90_000, OPERATIONS / 2),
     ];
-    assert_eq!(large(Some(tail)), 20_000.0);
+    assert_eq!(large(Some(tail)), 20_000);
     // Counters do not tell: at most as much of the time as it has of the bytes.
-    assert_eq!(large(None), (60_000.0_f64 * 64.0 / 72.0).round());
+    assert_eq!(large(None), 60_000 * 64 / 72);
 }
 
 /// Others read half as often as is written, as long as a write takes.
@@ -275,9 +276,7 @@ fn reads_of_others_make_nothing_the_journals_where_it_was_idle() {
             device.write_ms += 150;
         }
     });
-    let figures = crate::figures(&quiet);
-    let budget = figures[0].budget.clone().expect("a budget");
-    assert_eq!(budget.mean_ns(Spent::Device).round(), 30_000.0);
+    assert_eq!(spent(&quiet, Spent::Device), 30_000);
 }
 
 #[test]
@@ -302,15 +301,13 @@ fn without_a_filesystem_all_requests_stay_with_the_device() {
         trial.bytes = 1 << 40;
     });
     raw.stack.filesystem = None;
-    let figures = crate::figures(&raw);
-    let budget = figures[0].budget.clone().expect("a budget");
-    assert_eq!(budget.mean_ns(Spent::Device).round(), 60_000.0);
-    assert_eq!(budget.mean_ns(Spent::Journal), 0.0);
+    assert_eq!(spent(&raw, Spent::Device), 60_000);
+    assert_eq!(spent(&raw, Spent::Journal), 0);
 }
 
 #[test]
 fn who_writes_without_regard_to_our_syncs_is_no_journal_of_ours() {
-    // Much in few requests; and a limit of the group, at which the rest is.
+    // Much in few requests.
     let beside = committed(1, |trial| {
         follow_writes(trial);
         for device in &mut trial.evidence.devices {
@@ -318,7 +315,5 @@ fn who_writes_without_regard_to_our_syncs_is_no_journal_of_ours() {
         }
         trial.bytes = 1 << 40;
     });
-    let figures = crate::figures(&beside);
-    let budget = figures[0].budget.clone().expect("a budget");
-    assert_eq!(budget.mean_ns(Spent::Device).round(), 20_000.0);
+    assert_eq!(spent(&beside, Spent::Device), 20_000);
 }
