@@ -14,7 +14,7 @@ use crate::layers::counted::{Direction, count, roots};
 use crate::others::by_others;
 use crate::stage_facts::queue::pieces;
 use diskfacts_record::evidence::{Bucket, RequestKind};
-use diskfacts_record::{Run, Stack, Trial};
+use diskfacts_record::{BlockDevice, Run, Stack, Trial};
 use std::cmp::Reverse;
 
 /// Commits for each synced write up to which the journal had no part in them: its timer makes
@@ -49,9 +49,9 @@ impl Shares {
     /// Of operations each of which is synced; all are their own where the filesystem added
     /// nothing to the syncs, or it is not known what.
     ///
-    /// Of the writes as many are their own as their blocks are cut into. And where more bytes
-    /// were not written beyond them than some sectors, all but so many: a file that lies in
-    /// many places is cut further.
+    /// Of the writes as many are their own as their blocks are cut into; and of a file that lies
+    /// in many places, whose blocks are cut further, all but one for each sector that was written
+    /// beyond its bytes.
     pub(super) fn of(run: &Run, trial: &Trial, requests: &Requests) -> Self {
         Self::known(run, trial, requests).unwrap_or(Self::ALL_OWN)
     }
@@ -69,20 +69,17 @@ impl Shares {
             return None;
         }
         let operations = trial.ops as f64;
-        let cut = |device| pieces(device, trial.workload.block_size);
-        let cut_into = roots(&stack).map(cut).max()?;
+        let tops: Vec<&BlockDevice> = roots(&stack).collect();
+        let cut = |device: &&BlockDevice| pieces(device, trial.workload.block_size);
+        let cut_into = tops.iter().map(cut).max()?;
         let copies = copies::of_filesystem(&stack).most?;
         let blocks = trial.evidence.issued.writes as f64 / operations;
         let by_blocks = blocks * cut_into.saturating_mul(copies) as f64;
         let bytes_beyond = beyond.journal_bytes.saturating_add(beyond.others_bytes) as f64;
         let by_bytes = writes - bytes_beyond / SECTOR / operations;
         let of_number = by_blocks.max(by_bytes).min(writes) / writes;
-        let written = count(
-            &roots(&stack).collect::<Vec<_>>(),
-            Direction::Write,
-            &trial.evidence,
-        );
-        let of_bytes = 1.0 - (bytes_beyond / written? as f64).min(1.0);
+        let written = count(&tops, Direction::Write, &trial.evidence)?;
+        let of_bytes = 1.0 - (bytes_beyond / written as f64).min(1.0);
         let of_writes = share_of_time(run, trial, of_number, of_bytes);
         let of_reads = own_share_of_reads(trial, &stack);
         let all_writes = requests.writes_share;
