@@ -146,6 +146,12 @@ impl Group {
     /// What they come to, where so many hosts are expected at least. `None` of no member, which
     /// no group is.
     pub fn merged(&self, expected: Option<u32>) -> Option<Merged> {
+        self.merged_without(expected, &[])
+    }
+
+    /// The same, where these hosts were lost when all was measured: those of them whose runs did not
+    /// come are missing, and no run that did says who they are.
+    pub fn merged_without(&self, expected: Option<u32>, missing: &[LostHost]) -> Option<Merged> {
         let first = self.first()?;
         let names = names(&self.members);
         let members: Vec<(&str, &Member)> = names
@@ -153,7 +159,7 @@ impl Group {
             .map(String::as_str)
             .zip(self.members.values())
             .collect();
-        let lost = lost(&members);
+        let lost = lost(&members, missing);
         let known = u32::try_from(members.len()).unwrap_or(u32::MAX);
         let here: BTreeSet<&str> = members.iter().map(|(name, _)| *name).collect();
         let is_here = |lost: &&LostHost| here.contains(&*lost.host);
@@ -264,8 +270,8 @@ fn names(members: &BTreeMap<(String, String), Member>) -> Vec<String> {
     members.keys().map(name).collect()
 }
 
-/// Hosts that are missing or did not come to the end, each once.
-fn lost(members: &[(&str, &Member)]) -> Vec<LostHost> {
+/// Hosts that are missing, as the members or these say, or did not come to the end, each once.
+fn lost(members: &[(&str, &Member)], missing: &[LostHost]) -> Vec<LostHost> {
     let mut lost = BTreeSet::new();
     for (name, member) in members {
         if let Some(left) = member.trials.iter().find(|trial| trial.is_left()) {
@@ -283,7 +289,9 @@ fn lost(members: &[(&str, &Member)]) -> Vec<LostHost> {
         .iter()
         .filter_map(|(name, member)| Some((member.together.rank?.rank, *name)))
         .collect();
-    for other in members.iter().flat_map(|(_, member)| &member.together.lost) {
+    let of_members = members.iter().flat_map(|(_, member)| &member.together.lost);
+    let is_here = |lost: &&LostHost| lost.rank.is_some_and(|rank| of_rank.contains_key(&rank));
+    for other in of_members.chain(missing.iter().filter(|lost| !is_here(lost))) {
         let here = other.rank.and_then(|rank| of_rank.get(&rank));
         let host = here.map_or_else(|| other.host.clone(), |name| (*name).to_owned());
         if named.insert(host.clone()) {

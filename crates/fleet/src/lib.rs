@@ -28,4 +28,4 @@ pub use add::{Added, Adding};
 pub use column::{Column, Kind};
 pub use columns::COLUMNS;
 pub use error::Error;
-pub use read::{Chosen, Fleet, Runs};
+pub use read::{Chosen, Fleet, Runs, SharedNames};

@@ -19,7 +19,7 @@ mod runs;
 mod spans;
 mod table;
 
-pub use runs::{Chosen, Runs};
+pub use runs::{Chosen, Runs, SharedNames};
 
 use crate::error::Error;
 use crate::folder::files;
@@ -50,12 +50,41 @@ impl Fleet {
     }
 
     /// The runs of this group, or all, each once: of one that stands in several files, the first
-    /// counts.
+    /// counts. Machines of one name are told apart as all runs of the fleet tell.
     ///
     /// # Errors
     /// Where a file cannot be read, is damaged, or is none of a fleet.
     pub fn runs(&self, group: Option<&str>) -> Result<Runs, Error> {
-        Runs::read(&self.files, group)
+        match group {
+            None => Runs::read_all(&self.files),
+            // Of a group there may be one machine of the name alone, as of a second look.
+            Some(_) => self.runs_told_apart(group, &Self::shared_names([self])?),
+        }
+    }
+
+    /// The same, of machines that are told apart under these names: what is compared with another
+    /// fleet has to have one machine wherever that has one.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn runs_told_apart(
+        &self,
+        group: Option<&str>,
+        shared: &SharedNames,
+    ) -> Result<Runs, Error> {
+        Runs::read(&self.files, group, shared)
+    }
+
+    /// The names that several machines have, by all runs of these fleets.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn shared_names<'a>(
+        fleets: impl IntoIterator<Item = &'a Self>,
+    ) -> Result<SharedNames, Error> {
+        let of_each = fleets.into_iter().map(|fleet| known_runs(&fleet.files));
+        let of_each: Vec<Runs> = of_each.collect::<Result<_, _>>()?;
+        Ok(SharedNames::of(&of_each))
     }
 
     /// The names of all groups that runs are of.

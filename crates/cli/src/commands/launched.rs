@@ -80,10 +80,11 @@ pub(super) fn add_up(
     if !group.is_root() || ended.stopped.is_some() {
         return Ok(Exit::Done);
     }
+    let missing = group.missing_hosts();
     // Where so many are lost that the group could not go on, there is nobody to gather from.
     let gathered = match gathered {
         Some(gathered) => gathered,
-        None if !group.lost_hosts().is_empty() => Gathered {
+        None if !missing.is_empty() => Gathered {
             runs: own,
             hosts: 1,
         },
@@ -93,7 +94,7 @@ pub(super) fn add_up(
     // A host may be lost when all is measured: what came is added up, and the others are missing.
     let Some(merged) = members
         .filter(|_| hosts == gathered.hosts)
-        .and_then(|members| members.merged(Some(group.size())))
+        .and_then(|members| members.merged_without(Some(group.size()), &missing))
     else {
         say(&format!(
             "diskfacts: the runs of {hosts} of {} hosts came to this one: of more than\n\

@@ -5,7 +5,7 @@ use crate::commands::fleet::failure;
 use crate::exit::Failure;
 use diskfacts_facts::compare::Demanded;
 use diskfacts_facts::fleet::{GroupOfFleet, Options, Sample, compare_groups};
-use diskfacts_fleet::Fleet;
+use diskfacts_fleet::{Fleet, SharedNames};
 use diskfacts_record::Comparison;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,13 @@ pub(super) fn compared(
     same_within: f64,
     demanded: &[Demanded],
 ) -> Result<Comparison, Failure> {
-    let (of_a, of_b) = (samples(a)?, samples(b)?);
+    let open = |named: &NamedGroup| Fleet::open(&named.folder).map_err(failure);
+    let (fleet_a, fleet_b) = (open(a)?, open(b)?);
+    let is_one = a.folder == b.folder;
+    let both = std::iter::once(&fleet_a).chain((!is_one).then_some(&fleet_b));
+    let shared = Fleet::shared_names(both).map_err(failure)?;
+    let of_a = samples(&fleet_a, a, &shared)?;
+    let of_b = samples(&fleet_b, b, &shared)?;
     let side = |named: &NamedGroup, samples| GroupOfFleet {
         given: named.given.clone(),
         group: named.group.clone(),
@@ -35,10 +41,14 @@ pub(super) fn compared(
     ))
 }
 
-/// All of a group.
-fn samples(named: &NamedGroup) -> Result<Vec<Sample>, Failure> {
-    let fleet = Fleet::open(&named.folder).map_err(failure)?;
-    let runs = fleet.runs(Some(&named.group)).map_err(failure)?;
+/// All of a group, of machines that are told apart under these names.
+fn samples(
+    fleet: &Fleet,
+    named: &NamedGroup,
+    shared: &SharedNames,
+) -> Result<Vec<Sample>, Failure> {
+    let runs = fleet.runs_told_apart(Some(&named.group), shared);
+    let runs = runs.map_err(failure)?;
     if runs.is_empty() {
         return Err(unknown(named, &fleet.groups().map_err(failure)?));
     }

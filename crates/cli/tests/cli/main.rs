@@ -30,8 +30,12 @@ mod fleet_groups;
 mod folders;
 mod hosts_by_clock;
 mod hosts_by_mpi;
+mod hosts_by_mpi_clocks;
+mod hosts_by_mpi_gather;
 mod hosts_by_mpi_layouts;
 mod hosts_by_mpi_refused;
+#[cfg(feature = "fleet")]
+mod hosts_of_two_folders;
 mod import_command;
 mod iostat_captured;
 mod iostat_command;

@@ -369,6 +369,32 @@ fn a_process_that_was_lost_counts_once_whatever_the_others_call_it() {
 }
 
 #[test]
+fn who_was_lost_when_all_was_measured_is_named_unless_its_run_came() {
+    let mut runs = hosts(3);
+    for (rank, run) in (0..).zip(&mut runs) {
+        together(run).rank = Some(Rank { rank, of: 3 });
+    }
+    let late = [LostHost {
+        host: "c3 (rank 2)".to_owned(),
+        from_order: None,
+        why: "it has been silent for 10 s".to_owned(),
+        rank: Some(2),
+    }];
+    let without = group(&runs[..2]).unwrap().merged_without(Some(3), &late);
+    let without = without.unwrap();
+    assert_eq!((without.hosts_complete, without.hosts_expected), (2, 3));
+    assert_eq!((&without.lost[..], without.hosts_unnamed), (&late[..], 0));
+    assert_eq!(claims(&without), ["host-lost"]);
+    // It was lost behind that, or its file was fetched.
+    let all = group(&runs)
+        .unwrap()
+        .merged_without(Some(3), &late)
+        .unwrap();
+    assert_eq!((all.hosts_complete, all.lost.len()), (3, 0));
+    assert_eq!(Some(all), group(&runs).unwrap().merged(Some(3)));
+}
+
+#[test]
 fn a_host_that_was_lost_does_not_know_when_the_others_began_by_messages() {
     let mut runs = hosts(3);
     let lost = &mut together(&mut runs[2]).trials[2];

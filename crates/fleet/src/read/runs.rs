@@ -139,21 +139,56 @@ struct Row {
     started_s: i64,
 }
 
-impl Runs {
-    /// Those of this group or all, of machines that are [told apart](Self::shared_names) where
-    /// several have one name. Who they are is asked of all runs: in each of two groups there may
-    /// be one machine of the name, or its second look alone, and the groups are compared.
-    pub(super) fn read(files: &[PathBuf], group: Option<&str>) -> Result<Self, Error> {
-        let all = Self::of_machines(files, None)?;
-        let shared = all.shared_names();
-        let wanted = match group {
-            None => all,
-            Some(_) => Self::of_machines(files, group)?,
+/// The names under which two machines began runs at one time.
+///
+/// An id alone makes no other machine: one that is installed anew has another, and one that boots
+/// from the network may have another after each boot. Two within an hour are two machines: copies of one
+/// image that are all called `localhost`.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct SharedNames(HashSet<String>);
+
+impl SharedNames {
+    /// Of all runs of these, each of which has its machines apart.
+    pub(super) fn of<'a>(all: impl IntoIterator<Item = &'a Runs>) -> Self {
+        let mut began: HashMap<&str, Vec<(i64, &str)>> = HashMap::new();
+        for runs in all {
+            for (member, _, of) in runs.each() {
+                let member = &runs.members[member as usize];
+                if let Some(machine) = &member.machine {
+                    let of_host = began.entry(&member.host).or_default();
+                    of_host.push((of.started_s, machine));
+                }
+            }
+        }
+        let is_shared = |runs: &mut Vec<(i64, &str)>| {
+            runs.sort_unstable();
+            let mut next = runs.windows(2);
+            next.any(|runs| runs[0].1 != runs[1].1 && runs[1].0 - runs[0].0 < AT_ONE_TIME_S)
         };
-        Ok(wanted.told_apart(&shared))
+        let shared = (began.iter_mut())
+            .filter_map(|(host, runs)| is_shared(runs).then(|| (*host).to_owned()));
+        Self(shared.collect())
+    }
+}
+
+impl Runs {
+    /// Those of this group or all, of machines that are told apart under these names.
+    pub(super) fn read(
+        files: &[PathBuf],
+        group: Option<&str>,
+        shared: &SharedNames,
+    ) -> Result<Self, Error> {
+        Ok(Self::of_machines(files, group)?.told_apart(shared))
     }
 
-    /// The same, of each machine apart.
+    /// All of them.
+    pub(super) fn read_all(files: &[PathBuf]) -> Result<Self, Error> {
+        let all = Self::of_machines(files, None)?;
+        let shared = SharedNames::of([&all]);
+        Ok(all.told_apart(&shared))
+    }
+
+    /// Those of this group or all, of each machine apart.
     pub(super) fn of_machines(files: &[PathBuf], group: Option<&str>) -> Result<Self, Error> {
         let mut runs = Self::default();
         parts::each(
@@ -221,39 +256,15 @@ impl Runs {
         }
     }
 
-    /// The names under which two machines began runs at one time.
-    ///
-    /// An id alone makes no other machine: one that is installed anew has another, and one that boots
-    /// from the network may have another after each boot. Two within an hour are two machines: copies of one
-    /// image that are all called `localhost`.
-    fn shared_names(&self) -> HashSet<String> {
-        let mut began: HashMap<&str, Vec<(i64, &str)>> = HashMap::new();
-        for (member, _, of) in self.each() {
-            let member = &self.members[member as usize];
-            if let Some(machine) = &member.machine {
-                let of_host = began.entry(&member.host).or_default();
-                of_host.push((of.started_s, machine));
-            }
-        }
-        let is_shared = |runs: &mut Vec<(i64, &str)>| {
-            runs.sort_unstable();
-            let mut next = runs.windows(2);
-            next.any(|runs| runs[0].1 != runs[1].1 && runs[1].0 - runs[0].0 < AT_ONE_TIME_S)
-        };
-        (began.iter_mut())
-            .filter_map(|(host, runs)| is_shared(runs).then(|| (*host).to_owned()))
-            .collect()
-    }
-
     /// Takes all runs under one name for those of one machine, but under these.
-    fn told_apart(self, shared: &HashSet<String>) -> Self {
+    fn told_apart(self, shared: &SharedNames) -> Self {
         let mut told = Self {
             peers: self.peers,
             numbers_of_peers: self.numbers_of_peers,
             ..Self::default()
         };
         for (mut member, runs) in self.members.into_iter().zip(self.of) {
-            if !shared.contains(&member.host) {
+            if !shared.0.contains(&member.host) {
                 member.machine = None;
             }
             let member = told.member(member);

@@ -134,6 +134,42 @@ fn with_recovery_the_others_go_on_without_a_rank_that_was_killed() {
 }
 
 #[test]
+fn what_was_gathered_stays_where_a_rank_is_killed_in_gathering() {
+    let mut installed = or_skip!(Installed::debian());
+    installed.option("--enable-recovery");
+    // It has measured the last trial, and kills itself in place of saying what.
+    let run = installed.launch(3, &[("DIES", "2:gathering")]);
+    assert!(!run.hung(), "{run}");
+    assert_eq!(
+        run.said(2, "ending"),
+        Vec::<String>::new(),
+        "it died: {run}"
+    );
+    for rank in [0, 1] {
+        assert_eq!(run.said(rank, "ending"), ["Over"], "{run}");
+        // Of the first trial, and of the last without the one that is gone.
+        let counted = run.said(rank, "verdict");
+        assert!(
+            counted.iter().filter(|said| *said == "counts").count() >= 1,
+            "{run}"
+        );
+    }
+    let windows = run.said(0, "windows");
+    let of = |hosts: &str| windows.iter().filter(|said| *said == hosts).count();
+    assert!(of("3") >= 1 && of("0") == 1 && of("2") >= 1, "{run}");
+    assert_eq!(windows.last().map(String::as_str), Some("2"), "{run}");
+    // Rank + 1, of those that are left: nothing of the third is in it.
+    assert_eq!(
+        run.said(0, "sum").last().map(String::as_str),
+        Some("3"),
+        "{run}"
+    );
+    let lost = run.said(0, "lost");
+    assert!(lost.len() == 1 && lost[0].starts_with("host-2: "), "{run}");
+    run.nothing_is_left();
+}
+
+#[test]
 fn ranks_whose_clocks_are_a_thousand_seconds_apart_start_together() {
     or_skip!(require_root());
     let unshare = or_skip!(require_tool("unshare", "util-linux"));

@@ -2,6 +2,7 @@
 
 use diskfacts_gang::launcher::launcher;
 use diskfacts_gang::mpi::Mpi;
+use diskfacts_gang::wire::{Frame, Message, decode};
 use diskfacts_gang::{
     Clock, Details, Ending, Judged, Member, Monotonic, Outcome, Planned, Schedule, Seat, Settings,
     Transport, TransportError, drive, seat, wait_until,
@@ -13,6 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 const TRIAL_NS: u64 = 100_000_000;
+const TRIALS: u32 = 2;
 
 pub(crate) fn is_one() -> bool {
     std::env::var_os("GANG_FOLDER").is_some()
@@ -118,7 +120,7 @@ struct Trials;
 impl Schedule for Trials {
     fn next(&mut self, judged: &[Judged]) -> Option<Planned> {
         let done = judged.iter().map(|one| one.trial.number + 1).max();
-        (done.unwrap_or(0) < 2).then(|| Planned {
+        (done.unwrap_or(0) < TRIALS).then(|| Planned {
             order: Vec::new(),
             lasts_ns: Some(TRIAL_NS),
             seed: 1,
@@ -129,22 +131,57 @@ impl Schedule for Trials {
 /// MPI of a rank that kills itself in place of sending one of its frames.
 struct Mortal {
     mpi: Mpi,
-    dies_at: Option<usize>,
+    dies: Option<Dies>,
     sent: usize,
+}
+
+/// In place of which frame.
+enum Dies {
+    /// The one behind so many.
+    Behind(usize),
+    /// That of the last trial with what was measured.
+    Gathering {
+        /// The number of the trial that is under way, from 0; of none before the first.
+        trial: Option<u32>,
+    },
 }
 
 impl Mortal {
     fn new(mpi: Mpi) -> Self {
         let dies = std::env::var("GANG_DIES").ok();
-        let dies_at = dies.and_then(|dies| {
+        let dies = dies.and_then(|dies| {
             let (rank, frame) = dies.split_once(':')?;
             let here = rank.parse() == Ok(mpi.rank());
-            here.then(|| frame.parse().expect("the number of a frame"))
+            here.then(|| match frame {
+                "gathering" => Dies::Gathering { trial: None },
+                number => Dies::Behind(number.parse().expect("the number of a frame")),
+            })
         });
-        Self {
-            mpi,
-            dies_at,
-            sent: 0,
+        Self { mpi, dies, sent: 0 }
+    }
+
+    /// Learns of the trial that is under way.
+    fn hears(&mut self, frame: &[u8]) {
+        if let Some(Dies::Gathering { trial }) = &mut self.dies
+            && let Ok(Frame::Known {
+                message: Message::Prepare { trial: number, .. },
+                ..
+            }) = decode(frame)
+        {
+            *trial = Some(number);
+        }
+    }
+
+    fn dies_instead_of(&self, frame: &[u8]) -> bool {
+        match self.dies {
+            None => false,
+            Some(Dies::Behind(sent)) => sent == self.sent,
+            Some(Dies::Gathering { trial }) => {
+                let Ok(Frame::Known { message, .. }) = decode(frame) else {
+                    return false;
+                };
+                trial == Some(TRIALS - 1) && matches!(message, Message::Gathered { .. })
+            }
         }
     }
 }
@@ -159,7 +196,7 @@ impl Transport for Mortal {
     }
 
     fn send(&mut self, to: usize, frame: &[u8]) -> Result<(), TransportError> {
-        if self.dies_at == Some(self.sent) {
+        if self.dies_instead_of(frame) {
             kill_process(getpid(), Signal::KILL).expect("a process may kill itself");
         }
         self.sent += 1;
@@ -167,7 +204,11 @@ impl Transport for Mortal {
     }
 
     fn receive(&mut self, from: usize) -> Result<Option<Vec<u8>>, TransportError> {
-        self.mpi.receive(from)
+        let received = self.mpi.receive(from);
+        if let Ok(Some(frame)) = &received {
+            self.hears(frame);
+        }
+        received
     }
 
     fn unsent(&mut self) -> Result<usize, TransportError> {

@@ -93,6 +93,15 @@ pub(crate) struct Gathered {
     pub(crate) hosts: u32,
 }
 
+/// Hosts that were lost, as the root knows them.
+#[derive(Debug, Default)]
+struct LostHosts {
+    /// While there was a trial that they are missing in.
+    in_trials: Vec<LostHost>,
+    /// When all trials were over: they did them, and it may be that their runs have not come.
+    behind_them: Vec<LostHost>,
+}
+
 /// What the others wait for.
 #[derive(Debug, Clone)]
 enum Step {
@@ -107,7 +116,7 @@ pub(crate) struct LaunchedGroup {
     rank: Rank,
     several_per_host: bool,
     signals: Signals,
-    lost: Arc<Mutex<Vec<LostHost>>>,
+    lost: Arc<Mutex<LostHosts>>,
     news: Receiver<News>,
     introduce: Sender<Introduction>,
     release: Option<Sender<()>>,
@@ -148,7 +157,7 @@ impl LaunchedGroup {
         let (tell, news) = channel();
         let (introduce, introduction) = channel();
         let (release, released) = channel();
-        let lost = Arc::new(Mutex::new(Vec::new()));
+        let lost = Arc::default();
         let talk = Talk {
             launcher,
             at_least: at_least.map(|hosts| hosts as usize),
@@ -408,10 +417,10 @@ impl LaunchedGroup {
         !self.is_root() && matches!(self.ending, Some(Ending::Refused(_) | Ending::Stopped(_)))
     }
 
-    /// Hosts that were lost while it measured.
-    pub(crate) fn lost_hosts(&self) -> Vec<LostHost> {
+    /// Hosts that were lost while it measured, or when all was measured.
+    pub(crate) fn missing_hosts(&self) -> Vec<LostHost> {
         let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.clone()
+        [&lost.in_trials[..], &lost.behind_them].concat()
     }
 
     /// A step that measures nothing.
@@ -554,7 +563,8 @@ impl Rendezvous for LaunchedGroup {
     }
 
     fn lost(&self) -> Vec<LostHost> {
-        self.lost_hosts()
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.in_trials.clone()
     }
 
     fn speaks(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::order::{Order, Ordered};
 use super::waiting::Waiting;
-use super::{Called, Gathered, Introduction, News};
+use super::{Called, Gathered, Introduction, LostHosts, News};
 use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_gang::launcher::Launcher;
@@ -30,7 +30,7 @@ pub(super) struct Talk {
     pub(super) signals: Signals,
     pub(super) stopper: Stopper,
     pub(super) work: SeatWork,
-    pub(super) lost: Arc<Mutex<Vec<LostHost>>>,
+    pub(super) lost: Arc<Mutex<LostHosts>>,
     pub(super) news: Sender<News>,
     pub(super) introduction: Receiver<Introduction>,
     /// Closed when the session has done all that it wants to do before the process ends.
@@ -131,7 +131,7 @@ impl Seen {
         member: &Member<SeatWork, Orders>,
         signals: &Signals,
         stopper: &Stopper,
-        lost: &Mutex<Vec<LostHost>>,
+        lost: &Mutex<LostHosts>,
         news: &Sender<News>,
     ) {
         if signals.came().is_some() {
@@ -168,17 +168,7 @@ impl Seen {
         if self.is_root && now_lost.len() > self.lost {
             let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
             for (rank, host, why) in &now_lost {
-                // Who did all trials is missing in none.
-                let Some(order) = self.order else { break };
-                let rank = u32::try_from(*rank).ok();
-                if !lost.iter().any(|known| known.rank == rank) {
-                    lost.push(LostHost {
-                        host: host.clone(),
-                        from_order: (order > 0).then_some(order),
-                        why: (*why).to_owned(),
-                        rank,
-                    });
-                }
+                lost.note(u32::try_from(*rank).ok(), (host, why), self.order);
             }
             self.lost = now_lost.len();
         }
@@ -190,6 +180,28 @@ impl Seen {
             // Whoever waits for news has ended where it cannot be told.
             let _ended = news.send(News::Gathered(gathered));
         }
+    }
+}
+
+impl LostHosts {
+    /// Notes a host by its rank, with its name and how its loss was seen, while the trial of this
+    /// order was under way: 0 before the first, `None` when all are over. Once.
+    fn note(&mut self, rank: Option<u32>, (host, why): (&str, &str), order: Option<u32>) {
+        let mut known = self.in_trials.iter().chain(&self.behind_them);
+        if known.any(|known| known.rank == rank) {
+            return;
+        }
+        let list = match order {
+            Some(_) => &mut self.in_trials,
+            // Who did all trials is missing in none.
+            None => &mut self.behind_them,
+        };
+        list.push(LostHost {
+            host: host.to_owned(),
+            from_order: order.filter(|order| *order > 0),
+            why: why.to_owned(),
+            rank,
+        });
     }
 }
 
@@ -365,5 +377,20 @@ mod tests {
         gathering.is_over(&judged(Order::Gather, 0, b""));
         let told = gathering.ends(&trial(Order::Part));
         assert_eq!(told, Some(Gathered::default()), "nobody waits for more");
+    }
+
+    #[test]
+    fn who_did_all_trials_is_missing_in_none_and_known_once() {
+        let mut lost = LostHosts::default();
+        for (rank, order) in [(3, Some(0)), (4, Some(2)), (5, None), (4, None)] {
+            lost.note(Some(rank), ("c", "silent"), order);
+        }
+        let of = |list: &[LostHost]| -> Vec<_> {
+            list.iter()
+                .map(|host| (host.rank, host.from_order))
+                .collect()
+        };
+        assert_eq!(of(&lost.in_trials), [(Some(3), None), (Some(4), Some(2))]);
+        assert_eq!(of(&lost.behind_them), [(Some(5), None)]);
     }
 }
