@@ -47,7 +47,7 @@ fn of_killed(case: &Case) -> Value {
 /// The last of so many ranks is killed while the root waits to print its own run, which it does before it
 /// gives it: all have measured, and nothing is gathered yet. Answers with what the root printed.
 fn killed_in_gathering(case: &Case, ranks: u32) -> Option<String> {
-    let plan = plan(case, "plan.toml", "1s");
+    let plan = plan(case, "plan.toml", "3s");
     let measure = Ranks::new(case, &plan).with(&TOGETHER);
     let mpirun = match mpirun() {
         Ok(mpirun) => mpirun.arg("--enable-recovery"),
@@ -73,9 +73,11 @@ fn killed_in_gathering(case: &Case, ranks: u32) -> Option<String> {
     all = all.args([":", "-n", "1", "sh", "-c", "echo $$ > \"$0\"; exec \"$@\""]);
     all = all.arg(&pid).arg(binary).arg("--store");
     let running = all.arg(case.path("killed.db")).args(&measure.words).start();
-    running.wait_until("the rank has done all trials", || {
-        of_killed(case)["status"] == "complete"
-    });
+    let is_over = || {
+        let status = &of_killed(case)["status"];
+        status.is_string() && status != "running"
+    };
+    running.wait_until("the rank has done all trials", is_over);
     send(Signal::KILL, &pid);
     let reader = std::thread::spawn({
         let mut reading = File::open(&pipe_path).expect("the pipe");
@@ -88,10 +90,14 @@ fn killed_in_gathering(case: &Case, ranks: u32) -> Option<String> {
     });
     let finished = running.finish();
     let printed = reader.join().expect("it reads").expect("text");
+    println!("{printed}{finished}");
+    if of_killed(case)["status"] != "complete" {
+        diskfacts_testkit::skip("too busy a machine: no trial counts");
+        return None;
+    }
     let codes = std::fs::read_to_string(&codes).expect("the others have ended");
     let mut codes: Vec<&str> = codes.lines().collect();
     codes.sort_unstable();
-    println!("{printed}{finished}");
     // A host is missing, says the root, and the others have done what they were to.
     let mut wanted = vec!["0"; ranks as usize - 2];
     wanted.push("1");

@@ -14,7 +14,7 @@ pub(super) fn claim(merged: &Merged) -> Option<Finding> {
         .iter()
         .map(|lost| {
             let from = lost.from_order.map_or_else(
-                || "from the beginning".to_owned(),
+                || "in all trials".to_owned(),
                 |order| format!("from trial {order} of the run on"),
             );
             format!("{}: {}, missing {from}.", lost.host, lost.why)

@@ -191,15 +191,18 @@ impl LostHosts {
         if known.any(|known| known.rank == rank) {
             return;
         }
-        let list = match order {
-            Some(_) => &mut self.in_trials,
-            // Who did all trials is missing in none.
-            None => &mut self.behind_them,
+        let (list, why) = match order {
+            Some(_) => (&mut self.in_trials, why.to_owned()),
+            // Who did all trials is missing in none; in the sum it is where its run did not come.
+            None => {
+                let why = format!("{why}, when all was measured and before its run came");
+                (&mut self.behind_them, why)
+            }
         };
         list.push(LostHost {
             host: host.to_owned(),
             from_order: order.filter(|order| *order > 0),
-            why: why.to_owned(),
+            why,
             rank,
         });
     }
