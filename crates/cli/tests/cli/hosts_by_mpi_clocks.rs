@@ -11,10 +11,10 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::path::Path;
 
-/// What the device serves, operations per second.
-const LIMIT: f64 = 1000.0;
+/// What the device serves, operations per second: what a busy machine has time for, too.
+const LIMIT: f64 = 300.0;
 /// Of each of the two trials.
-const TRIAL_S: f64 = 4.0;
+const TRIAL_S: f64 = 5.0;
 /// Seconds by which the clock of the second rank is ahead.
 const AHEAD_S: u64 = 1000;
 
@@ -42,21 +42,16 @@ fn ranks(case: &Case, name: &str, device: &Path, ahead_s: u64) -> Result<Program
     Ok(program)
 }
 
-/// What two ranks came to.
-struct Measured {
-    /// What both did, operations per second: the median of the trials.
-    sum: f64,
-    /// How far apart both started, each trial that counts, and what the clocks may be off then, nanoseconds.
-    starts: Vec<(f64, f64)>,
-}
-
-/// `None` where the machine was too busy for the device to be the limit, or for both to begin in time.
+/// What two ranks did, operations per second: the median of the trials. `None` where the machine was too
+/// busy for the device to be the limit, or for both to begin in time.
+///
+/// Whatever the machine had time for, both began together, and there is a time in which both measured.
 fn measured(
     case: &Case,
     (device, group): (&LoopDevice, &ThrottleGroup),
     name: &str,
     ahead_s: u64,
-) -> Result<(Option<Measured>, Finished), Missing> {
+) -> Result<(Option<f64>, Finished), Missing> {
     let ranks = ranks(case, name, device.path(), ahead_s)?;
     let before = group.operations().expect("the group's counters");
     let finished = ranks.inside(group).run();
@@ -77,31 +72,30 @@ fn measured(
             .clone()
     });
     let [one, other] = stored;
-    let mut starts = Vec::new();
+    let mut counts = true;
     for (one, other) in one.iter().zip(&other) {
         if !one["void"].is_null() || !other["void"].is_null() {
-            return Ok((None, finished));
+            counts = false;
+            continue;
         }
-        let apart = number(&other["started_ns"]) - number(&one["started_ns"]);
-        let bound = number(&one["clock_error_ns"]) + number(&other["clock_error_ns"]);
-        starts.push((apart.abs(), bound));
+        let apart_ns = number(&other["started_ns"]) - number(&one["started_ns"]);
+        let bound_ns = number(&one["clock_error_ns"]) + number(&other["clock_error_ns"]);
+        println!("{ahead_s} s ahead: started {apart_ns} ns apart, within {bound_ns} ns");
+        // What a trial may be late by at most, after which it is void: a hundredth of it.
+        assert!(apart_ns.abs() <= TRIAL_S * 1e7 + bound_ns, "{finished}");
+        // Round trips between processes of one machine, and no thousand seconds.
+        assert!(bound_ns < 1e9, "{finished}");
     }
     let sum = &merged["stages"][0]["iops"]["median"];
-    println!(
-        "{ahead_s} s ahead: {sum}/s, started apart and bound in ns: {starts:?}; {done} operations"
-    );
-    // Slices of the throttle may pass at once before it counts, and what is read to find out about the
-    // device is done besides. Where less was done the machine was the limit.
-    let is_limit = done as f64 / (2.0 * TRIAL_S * LIMIT) > 0.98;
-    if !is_limit {
+    println!("{ahead_s} s ahead: {sum}/s, {done} operations");
+    if !counts {
         return Ok((None, finished));
     }
-    let measured = Measured {
-        // Without a time in which both measured there is none.
-        sum: sum.as_f64().unwrap_or_else(|| panic!("no sum: {finished}")),
-        starts,
-    };
-    Ok((Some(measured), finished))
+    let sum = sum.as_f64().filter(|sum| *sum > 0.0);
+    let sum = sum.unwrap_or_else(|| panic!("no time in which both measured: {finished}"));
+    // Where less was done the machine was the limit. What is read to find out about the device is more.
+    let is_limit = done as f64 / (2.0 * TRIAL_S * LIMIT) > 0.98;
+    Ok((is_limit.then_some(sum), finished))
 }
 
 #[test]
@@ -109,7 +103,7 @@ fn clocks_a_thousand_seconds_apart_change_neither_the_sum_nor_the_start() {
     or_skip!(require_root());
     let case = Case::new();
     let plan = one_stage(&format!(
-        "operation = \"read\"\npattern = \"random\"\nblock_size = \"4KiB\"\nqueue_depth = 4\ntime = \"{TRIAL_S}s\""
+        "operation = \"read\"\npattern = \"random\"\nblock_size = \"4KiB\"\nqueue_depth = 32\ntime = \"{TRIAL_S}s\""
     ));
     case.text_file("plan.toml", &plan.replace("trials = 1", "trials = 2"));
     let device = or_skip!(LoopDevice::new(32 * MIB));
@@ -120,10 +114,7 @@ fn clocks_a_thousand_seconds_apart_change_neither_the_sum_nor_the_start() {
     };
     let group = or_skip!(ThrottleGroup::new(&device, throttle));
     let clock = or_skip!(shifted_clock());
-    assert!(
-        clock >= AHEAD_S,
-        "{clock} s: the second rank's clock is shifted"
-    );
+    assert!(clock >= AHEAD_S, "the second clock is {clock} s ahead");
     // By turns, until both were measured where the device was the limit.
     let (mut alike, mut apart) = (None, None);
     let mut said = String::new();
@@ -144,21 +135,7 @@ fn clocks_a_thousand_seconds_apart_change_neither_the_sum_nor_the_start() {
         return diskfacts_testkit::skip(&format!("too busy a machine: {said}"));
     };
     // Both were held by the same limit.
-    let ratio = apart.sum / alike.sum;
-    assert!(
-        (ratio - 1.0).abs() < 0.03,
-        "{} and {}",
-        apart.sum,
-        alike.sum
-    );
-    for measured in [alike, apart] {
-        for (apart_ns, bound_ns) in measured.starts {
-            // What a trial may be late by at most, after which it is void: a hundredth of it.
-            assert!(apart_ns <= TRIAL_S * 1e7 + bound_ns, "{apart_ns} ns");
-            // Half of a round trip between processes of one machine, and no thousand seconds.
-            assert!(bound_ns < 1e9, "{bound_ns} ns");
-        }
-    }
+    assert!((apart / alike - 1.0).abs() < 0.05, "{apart} and {alike}");
 }
 
 /// By how many seconds a clock is ahead where the second rank runs.
