@@ -23,10 +23,10 @@ fn full_pipe(path: &Path) -> File {
         .custom_flags(flags)
         .open(path);
     let mut pipe = pipe.expect("the pipe");
+    // One byte after the other, so that no room is left.
     let full = loop {
-        match pipe.write(&[b'\n'; 4096]) {
-            Ok(_) => {}
-            Err(error) => break error,
+        if let Err(full) = pipe.write_all(b"\n") {
+            break full;
         }
     };
     assert_eq!(full.kind(), ErrorKind::WouldBlock, "{full}");

@@ -191,13 +191,12 @@ impl LostHosts {
         if known.any(|known| known.rank == rank) {
             return;
         }
-        let (list, why) = match order {
-            Some(_) => (&mut self.in_trials, why.to_owned()),
-            // Who did all trials is missing in none; in the sum it is where its run did not come.
-            None => {
-                let why = format!("{why}, when all was measured and before its run came");
-                (&mut self.behind_them, why)
-            }
+        // Who did all trials is missing in none; in the sum it is where its run did not come.
+        let (list, why) = if order.is_some() {
+            (&mut self.in_trials, why.to_owned())
+        } else {
+            let why = format!("{why}, when all was measured and before its run came");
+            (&mut self.behind_them, why)
         };
         list.push(LostHost {
             host: host.to_owned(),
