@@ -3,6 +3,7 @@
 //! This is the session's end. It waits where the protocol of `diskfacts-gang` has it wait; a
 //! thread of its own ([`talk`]) speaks with the other hosts meanwhile.
 
+mod lost;
 mod order;
 mod sharing;
 mod talk;
@@ -23,6 +24,7 @@ use diskfacts_gang::{Clock, Details, Ending, Go, Monotonic, Outcome, Seat, Stops
 use diskfacts_record::Machine;
 use diskfacts_record::together::{AgreedTrial, LostHost, Rank, VoidKind};
 use jiff::Timestamp;
+use lost::LostHosts;
 use order::{Order, Ordered};
 use std::error::Error;
 use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
@@ -91,15 +93,6 @@ pub(crate) struct Gathered {
     pub(crate) runs: Vec<u8>,
     /// How many hosts were there.
     pub(crate) hosts: u32,
-}
-
-/// Hosts that were lost, as the root knows them.
-#[derive(Debug, Default)]
-struct LostHosts {
-    /// While there was a trial that they are missing in.
-    in_trials: Vec<LostHost>,
-    /// When all trials were over: they did them, and it may be that their runs have not come.
-    behind_them: Vec<LostHost>,
 }
 
 /// What the others wait for.

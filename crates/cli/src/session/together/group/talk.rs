@@ -1,8 +1,9 @@
 //! The thread that speaks with the other hosts: the only one that touches MPI.
 
+use super::lost::LostHosts;
 use super::order::{Order, Ordered};
 use super::waiting::Waiting;
-use super::{Called, Gathered, Introduction, LostHosts, News};
+use super::{Called, Gathered, Introduction, News};
 use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_gang::launcher::Launcher;
@@ -11,7 +12,7 @@ use diskfacts_gang::{
     Ending, Judged, Member, Monotonic, Planned, Schedule, SeatWork, Settings, Stopper, Transport,
     Trial, drive,
 };
-use diskfacts_record::together::{LostHost, Rank};
+use diskfacts_record::together::Rank;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
@@ -180,30 +181,6 @@ impl Seen {
             // Whoever waits for news has ended where it cannot be told.
             let _ended = news.send(News::Gathered(gathered));
         }
-    }
-}
-
-impl LostHosts {
-    /// Notes a host by its rank, with its name and how its loss was seen, while the trial of this
-    /// order was under way: 0 before the first, `None` when all are over. Once.
-    fn note(&mut self, rank: Option<u32>, (host, why): (&str, &str), order: Option<u32>) {
-        let mut known = self.in_trials.iter().chain(&self.behind_them);
-        if known.any(|known| known.rank == rank) {
-            return;
-        }
-        // Who did all trials is missing in none; in the sum it is where its run did not come.
-        let (list, why) = if order.is_some() {
-            (&mut self.in_trials, why.to_owned())
-        } else {
-            let why = format!("{why}, when all was measured and before its run came");
-            (&mut self.behind_them, why)
-        };
-        list.push(LostHost {
-            host: host.to_owned(),
-            from_order: order.filter(|order| *order > 0),
-            why,
-            rank,
-        });
     }
 }
 
@@ -379,20 +356,5 @@ mod tests {
         gathering.is_over(&judged(Order::Gather, 0, b""));
         let told = gathering.ends(&trial(Order::Part));
         assert_eq!(told, Some(Gathered::default()), "nobody waits for more");
-    }
-
-    #[test]
-    fn who_did_all_trials_is_missing_in_none_and_known_once() {
-        let mut lost = LostHosts::default();
-        for (rank, order) in [(3, Some(0)), (4, Some(2)), (5, None), (4, None)] {
-            lost.note(Some(rank), ("c", "silent"), order);
-        }
-        let of = |list: &[LostHost]| -> Vec<_> {
-            list.iter()
-                .map(|host| (host.rank, host.from_order))
-                .collect()
-        };
-        assert_eq!(of(&lost.in_trials), [(Some(3), None), (Some(4), Some(2))]);
-        assert_eq!(of(&lost.behind_them), [(Some(5), None)]);
     }
 }
