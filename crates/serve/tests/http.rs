@@ -233,7 +233,8 @@ fn whoever_lacks_the_secret_gets_the_same_answer_and_the_site_is_not_asked() {
     let secret = server.prefix.clone();
     let mut near = secret.clone();
     // A hexadecimal digit, too: what may stand in no address is refused by everybody.
-    near.push(if near.pop() == Some('0') { '1' } else { '0' });
+    let last = near.pop();
+    near.push(if last == Some('0') { '1' } else { '0' });
     let without_date = |reply: &Reply| {
         let lines = reply
             .head

@@ -38,10 +38,12 @@ pub(crate) struct Slow {
 }
 
 impl Slow {
-    /// Of a disk that turns: by two revolutions. `None` where latencies are not known.
+    /// Of a disk that turns: by two revolutions. `None` where latencies are not known, and of one
+    /// in each trial, to which the arm came from elsewhere.
     pub(crate) fn by_revolutions(facts: &StageFacts<'_>) -> Option<Self> {
         let turn_ns = Spindle::of(facts).turn_ns();
-        Self::beyond(facts, HALF, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns)
+        let slow = Self::beyond(facts, HALF, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns);
+        slow.filter(|slow| slow.number > facts.trials().len() as u64)
     }
 
     /// Those beyond so much, given what is usual, ns: what this share of all takes at most.
