@@ -19,7 +19,7 @@ const HOLD_BACK: &str = "retries stall slow-requests slow-member thermal-throttl
 /// for so large a share of the time; without a share, where it may be the answer. In the order in
 /// which they are applied: what is left out leaves nothing else out, so a limiter is decided on
 /// before those that it excludes.
-const TABLE: [(&str, &str, f64); 16] = [
+const TABLE: [(&str, &str, f64); 17] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     ("retries", "other-process", OF_OTHERS),
     // A process that is let run again has to get going.
@@ -68,8 +68,9 @@ const TABLE: [(&str, &str, f64); 16] = [
         HALF,
     ),
     ("device-parallelism", "buffered-depth offered-load", 0.0),
-    // What a cache takes the medium does not limit.
+    // What a cache takes the medium does not limit, nor the sectors that it has.
     ("media-rate", "write-cache", HALF),
+    ("alignment", "page-cache", HALF),
     // What waits for a cause for that much of its time is not at the rate of its medium, nor
     // of its link.
     ("media-rate", HOLD_BACK, Standing::CAUSE_MIN),
@@ -134,6 +135,11 @@ mod tests {
     fn of_a_device_that_stood_still_the_mean_is_not_the_arm_nor_a_latency() {
         assert_eq!(left(&["seek", "stall"]), ["stall"]);
         assert_eq!(left(&["one-at-a-time", "stall"]), ["stall"]);
+    }
+
+    #[test]
+    fn what_memory_took_had_no_sectors_that_were_read_first() {
+        assert_eq!(left(&["alignment", "page-cache"]), ["page-cache"]);
     }
 
     #[test]

@@ -48,12 +48,11 @@ fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Where something lets so many operations pass, one at a time wait for their turn.
     unless(is_paced_elsewhere(facts, floor_ns) || is_paced_elsewhere(facts, mean_ns))?;
     // What is in this machine is its own way there. A synced write of a local device is long for
-    // another reason, and an arm and a platter take equally long for steps of one length.
-    let flushed = facts.syncs_each() && facts.flushes().is_some();
+    // another reason, and an arm, wherever it is, takes equally long for steps of one length.
     let strided = matches!(workload.pattern, Pattern::Stride { .. }) && !facts.in_order();
-    let mechanics = strided || !beyond_mechanics(facts, share);
-    let by_arm = facts.rotates() == Some(true) && mechanics;
-    unless(!sure && (flushed || by_arm || !facts.may_be_remote()))?;
+    let by_arm = strided || !sure && !beyond_mechanics(facts, share);
+    unless(facts.rotates() == Some(true) && by_arm)?;
+    unless(!sure && (facts.syncs_each() && facts.flushes().is_some() || !facts.may_be_remote()))?;
     // A round trip does not grow with what is under way beside it: what is full with one is no
     // way there and back.
     let deeper = facts

@@ -19,6 +19,10 @@ const ONE_IN: u64 = 4;
 const OF_LARGE_RANGE: f64 = 0.9;
 const LARGE: f64 = 0.75;
 
+/// Of each trial the first are slow on any disk: the arm comes from elsewhere, and in an array
+/// once more at the next drive.
+const AT_FIRST: u64 = 2;
+
 /// Share of the operations by which what is usual is told: where many are slow, the median is one
 /// of them; a few fast ones are not.
 pub(crate) const HALF: f64 = 0.5;
@@ -38,12 +42,29 @@ pub(crate) struct Slow {
 }
 
 impl Slow {
-    /// Of a disk that turns: by two revolutions. `None` where latencies are not known, and of one
-    /// in each trial, to which the arm came from elsewhere.
+    /// Of a disk that turns: by two revolutions. `None` where latencies are not known, where there
+    /// are [`AT_FIRST`] in each trial, and of those that wait for what is read ahead.
     pub(crate) fn by_revolutions(facts: &StageFacts<'_>) -> Option<Self> {
         let turn_ns = Spindle::of(facts).turn_ns();
-        let slow = Self::beyond(facts, HALF, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns);
-        slow.filter(|slow| slow.number > facts.trials().len() as u64)
+        let slow = Self::beyond(facts, HALF, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns)?;
+        let at_first = AT_FIRST * facts.trials().len() as u64;
+        (slow.number > at_first && !slow.wait_for_a_window(facts)).then_some(slow)
+    }
+
+    /// Whether they take what the stage's rate brings the kernel's read-ahead window in: through
+    /// the page cache the others find what was read ahead, and one waits for the next window.
+    fn wait_for_a_window(&self, facts: &StageFacts<'_>) -> bool {
+        let stack = facts
+            .run()
+            .stack
+            .under(&facts.trials()[0].evidence.settings);
+        let window = stack.devices.iter().filter_map(|one| one.read_ahead_bytes);
+        let bytes_per_s = facts.rate();
+        let windows = window.max().zip(bytes_per_s).map(|(bytes, per_s)| {
+            // Half a window more: it is asked for while the one before is under way.
+            1.5 * bytes as f64 / per_s * 1e9
+        });
+        !facts.asks_direct() && windows.is_some_and(|most_ns| self.each_ns <= most_ns)
     }
 
     /// Those beyond so much, given what is usual, ns: what this share of all takes at most.

@@ -32,26 +32,8 @@ const DRAWN: usize = 4;
 /// What is said on a sound disk and is not so, by plan, disk and limiter, with what may mislead: known
 /// faults of the limiters. Nothing else is let through.
 const LET: &[(&str, &str, &str)] = &[
-    // At a distance of its own each read of the array waits for the arm: a wait that is about the
-    // same for all, as a round trip is.
-    ("stride", "hdd-7200-md-raid0x2", "network"),
     // The rate of the platters, at one position, is that of a link too.
     ("zones", "raid6x8", "interface and media-rate"),
-    // Through the page cache one read in some hundred waits until a window of 4 MiB is read ahead,
-    // some 50 ms of a slow disk; of an array one in thirty comes to the next stripe.
-    ("readahead-matrix", "hdd-7200-sync", "retries"),
-    (
-        "readahead-matrix",
-        "hdd-7200-sync",
-        "retries and media-rate",
-    ),
-    ("fleet", "raid6x8", "retries"),
-    ("fleet", "raid6x8", "retries and media-rate"),
-    // What memory took at first was written back meanwhile, from an odd place on.
-    ("dd", "hdd-10k", "page-cache and alignment"),
-    // What the cache of the array had read ahead is a burst, and the disks after it are no limit
-    // that somebody set.
-    ("dd", "san-entry", "credit-throttle"),
 ];
 
 /// The time of a run, virtual: the usual one on what turns; flash does as much in a twentieth.
@@ -141,6 +123,33 @@ fn is_let(plan: &str, profile: &str, what: &str) -> bool {
     LET.iter().any(|(of, on, limiter)| {
         *of == plan && *on == profile && what.contains(&format!(": {limiter}: "))
     })
+}
+
+/// Runs of sound disks of which something was once said that is not so, with their chance: a read
+/// that waits for what is read ahead, or for the next drive of an array, was tried again; the arm
+/// of a server was the way there; sectors were read that memory had; what an array's cache had was
+/// a burst of credit.
+const ONCE_WRONG: [(&str, &str, u64); 5] = [
+    (
+        "readahead-matrix",
+        "hdd-7200-sync",
+        3_121_470_027_528_899_904,
+    ),
+    ("fleet", "raid6x8", 18_272_356_809_521_660_369),
+    ("stride", "hdd-7200-md-raid0x2", 138_284_752_850_141_734),
+    ("dd", "hdd-10k", 17_378_378_349_654_143_931),
+    ("dd", "san-entry", 1_790_937_110_947_395_388),
+];
+
+#[test]
+fn what_was_once_said_wrongly_is_not_said() {
+    let wrong = in_parallel(ONCE_WRONG.len(), |index| {
+        let (plan, profile, seed) = ONCE_WRONG[index];
+        let run = drawn(plan, profile, seed).expect("the plan can be done there");
+        of_run(&run, Confidence::Likely)
+    });
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
