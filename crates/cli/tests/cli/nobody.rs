@@ -1,5 +1,6 @@
 //! The program as another user runs it: one who owns nothing and may do what anybody may.
 
+use crate::support::copy_program;
 use diskfacts_testkit::{Missing, Program, Scratch, require_root, require_tool};
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -23,7 +24,7 @@ impl ForNobody {
         let open = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
         open(scratch.path()).expect("rights for others");
         let program = scratch.join("diskfacts");
-        fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &program).expect("a copy");
+        copy_program(&program);
         open(&program).expect("rights for others");
         let own = scratch.join("own");
         fs::create_dir(&own).expect("a folder");

@@ -2,7 +2,7 @@
 //! and put back, however the run ends.
 
 use crate::settings_support::{Bench, read, watchdog_of};
-use crate::support::{Case, MIB, trials};
+use crate::support::{Case, MIB, copy_program, trials};
 use diskfacts_testkit::{Program, Tmpfs, or_skip};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -192,7 +192,7 @@ fn without_root_the_refusal_says_what_to_type() {
     let plan = [HEAD, &stage("cell", ONE, "read_ahead_kb = 16")].concat();
     let home = tempfile_for_all();
     let program = home.path().join("diskfacts");
-    fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &program).expect("a copy that all may run");
+    copy_program(&program);
     fs::write(home.path().join("plan.toml"), plan).expect("a plan");
     fs::set_permissions(
         bench.device.path(),

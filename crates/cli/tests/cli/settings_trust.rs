@@ -2,7 +2,7 @@
 //! for, and nobody waits for what is no file.
 
 use crate::settings_support::Bench;
-use crate::support::run_tool;
+use crate::support::{copy_program, run_tool};
 use diskfacts_testkit::{Program, Scratch, or_skip, require_tool};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -135,7 +135,7 @@ fn an_ordinary_user_keeps_journals_in_a_folder_of_his_own() {
     let home = Scratch::new().expect("a folder");
     set_mode(home.path(), 0o755);
     let program = home.path().join("diskfacts");
-    fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &program).expect("a copy that all may run");
+    copy_program(&program);
     let state = home.path().join("state");
     fs::create_dir(&state).expect("a folder");
     // The group may write, as with most users' own groups.

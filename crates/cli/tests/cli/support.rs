@@ -81,6 +81,15 @@ impl Case {
     }
 }
 
+/// Copies the program to this path. By another process: a process that a test starts meanwhile
+/// has a copy of what is open here until it becomes its program, and what somebody has open for
+/// writing is not executed (`ETXTBSY`).
+pub(crate) fn copy_program(to: &Path) {
+    let mut copy = Command::new("cp");
+    let status = copy.arg(env!("CARGO_BIN_EXE_diskfacts")).arg(to).status();
+    assert!(status.expect("cp").success(), "a copy of the program");
+}
+
 /// Runs a tool of the system.
 pub(crate) fn run_tool(program: &str, package: &str, arguments: &[&str]) -> Result<(), Missing> {
     let tool = require_tool(program, package)?;

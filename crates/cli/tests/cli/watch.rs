@@ -1,7 +1,7 @@
 //! `diskfacts watch` on loop devices: its figures, its end, and where it cannot.
 
 use crate::direct_file::DirectFile;
-use crate::support::Case;
+use crate::support::{Case, copy_program};
 use crate::trace_support::{events, instances};
 use diskfacts_testkit::{LoopDevice, Program, Running, or_skip, require_tool};
 use serde_json::Value;
@@ -196,7 +196,7 @@ fn without_root_it_says_what_works_instead() {
     let setpriv = or_skip!(require_tool("setpriv", "util-linux"));
     // A copy, because the folder that programs are built in may be closed to others.
     let copy = device.scratch().join("diskfacts");
-    fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &copy).expect("a copy");
+    copy_program(&copy);
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(device.scratch().path(), open).expect("a folder for all");
     let finished = Program::new(setpriv)

@@ -113,9 +113,14 @@ fn killed_reader(disk: &DelayedDisk) -> Child {
         std::thread::yield_now();
     }
     reader.kill().expect("its end");
-    // Its memory is given back before its files are closed.
-    let memory = format!("/proc/{}/cmdline", reader.id());
-    while fs::read(&memory).is_ok_and(|words| !words.is_empty()) {
+    // Its memory is given back before its files are closed, which is where it waits (`D` in
+    // proc_pid_stat(5)).
+    let about = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", reader.id()));
+    let closes = || {
+        let memory = about("cmdline").is_ok_and(|words| !words.is_empty());
+        !memory && about("stat").is_ok_and(|stat| stat.contains(") D "))
+    };
+    while !closes() {
         std::thread::yield_now();
     }
     reader

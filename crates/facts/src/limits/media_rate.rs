@@ -65,10 +65,10 @@ fn gaps_pass_by(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     let turning = facts.rotates();
     let is_platter = turning == Some(true);
-    // Of the one rate of flash behind a link that ends there, the link is what is known, unless
-    // a test has refuted it.
+    // Of the one rate of flash behind a link that ends there, and of a platter that has it far
+    // away, too, the link is what is known, unless a test has refuted it.
     let at_link = !tested_claims::is_refuted(facts, "interface") && FullLink::of(facts).is_some();
-    unless(!is_platter && at_link)?;
+    unless(at_link)?;
     let rate = facts.flow()?;
     let best = facts.best_flow()?;
     let least = if turning == Some(false) {
