@@ -102,28 +102,35 @@ fn a_device_that_does_not_answer_keeps_nobody_from_looking_at_the_stack() {
 
 /// A reader of the device that was killed while its read is held back: it closes the
 /// device, waits there for that read, and keeps who would open the device waiting.
+///
+/// Who is not the last to close it waits for nothing: while somebody else, as another test,
+/// looks at it, there is another reader.
 fn killed_reader(disk: &DelayedDisk) -> Child {
     disk.hold();
-    let mut reader = Command::new("dd")
-        .arg(format!("if={}", disk.device().path().display()))
-        .args(["of=/dev/null", "bs=4k", "count=1", "status=none"])
-        .spawn()
-        .expect("dd");
-    while !disk.holds() {
-        std::thread::yield_now();
+    loop {
+        let mut reader = Command::new("dd")
+            .arg(format!("if={}", disk.device().path().display()))
+            .args(["of=/dev/null", "bs=4k", "count=1", "status=none"])
+            .spawn()
+            .expect("dd");
+        let id = reader.id();
+        let about = |file: &str| fs::read_to_string(format!("/proc/{id}/{file}"));
+        // As in proc_pid_stat(5): `D` waits, `Z` has ended.
+        let is = |state: &str| about("stat").is_ok_and(|stat| stat.contains(state));
+        while !(disk.holds() && is(") D ")) {
+            std::thread::yield_now();
+        }
+        reader.kill().expect("its end");
+        // Its memory is given back before its files are closed.
+        let is_closing = || about("cmdline").is_ok_and(|words| words.is_empty());
+        while !is_closing() || !(is(") D ") || is(") Z ")) {
+            std::thread::yield_now();
+        }
+        if is(") D ") {
+            return reader;
+        }
+        reader.wait().expect("its end");
     }
-    reader.kill().expect("its end");
-    // Its memory is given back before its files are closed, which is where it waits (`D` in
-    // proc_pid_stat(5)).
-    let about = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", reader.id()));
-    let closes = || {
-        let memory = about("cmdline").is_ok_and(|words| !words.is_empty());
-        !memory && about("stat").is_ok_and(|stat| stat.contains(") D "))
-    };
-    while !closes() {
-        std::thread::yield_now();
-    }
-    reader
 }
 
 /// Lets the disk answer again if this is not over in time: whoever waits for it cannot
