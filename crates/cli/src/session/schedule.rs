@@ -34,6 +34,10 @@ pub(super) const LEAST_NS: u64 = 200_000_000;
 /// No trial is shorter than this, even when there is no time for it.
 const SHORTEST_NS: u64 = LEAST_NS / 2;
 
+/// Rounds from which on a stage has an interval, as for `too-few-trials` of diskfacts-facts: where
+/// the time is short these come before the length of trials.
+const ROUNDS_OF_AN_INTERVAL: u32 = 3;
+
 /// By how much a run may be longer than its time, at least; else by a fifth of it. A
 /// machine that is busy needs as much for a handful of trials.
 const GRACE_NS: u64 = 2_000_000_000;
@@ -484,12 +488,14 @@ impl Schedule {
         rule.around_ns.saturating_add(own_ns)
     }
 
-    /// The time of a trial of the round that has begun, of which those that it must have in any
-    /// case take something from what is kept for further rounds, rather than become too short.
+    /// The time of a trial of the round that has begun. Behind the rounds that an interval needs,
+    /// those that are made in any case take something from what is kept for further ones, rather
+    /// than become too short.
     fn share_ns(&self, left_ns: u64) -> u64 {
         let share_ns = self.share_of(left_ns.saturating_sub(self.held_ns));
-        if share_ns >= LEAST_NS {
-            return share_ns;
+        let (_, number) = self.round;
+        if share_ns >= LEAST_NS || number < ROUNDS_OF_AN_INTERVAL {
+            return share_ns.max(SHORTEST_NS);
         }
         let all_ns = self.share_of(left_ns).min(LEAST_NS);
         share_ns.max(all_ns).max(SHORTEST_NS)

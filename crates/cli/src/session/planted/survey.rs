@@ -99,10 +99,9 @@ fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a short time does to a survey: trials are short and differ, or there is time for two of
-/// a stage only, as none is shortened to nothing; and they become shorter while it runs out, of
-/// which what goes into a cache looks faster.
-const SHORT: [&str; 4] = ["too-short", "too-few-trials", "too-noisy", "change-point"];
+/// What a short time does to a survey: trials are short and differ, and become shorter
+/// while it runs out, of which what goes into a cache looks faster.
+const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
 
 #[test]
 fn a_short_survey_of_a_slow_disk_is_called_short_and_nothing_worse() {
