@@ -93,9 +93,9 @@ fn capped(facts: &StageFacts<'_>, cap: &Cap) -> Candidate {
 fn stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
     let held = facts.held_down().filter(|held| held.after.is_exact())?;
     let writes = facts.workload().operation.writes();
-    // What the cache of a disk or an array has or takes is fast too, for a while. What falls with
-    // bytes is heat, unless the rate is one of operations.
-    let by_cache = facts.rotates() == Some(true);
+    // What the cache of a disk or an array takes, or has read ahead, is fast too, for a while. What
+    // falls with bytes is heat, unless the rate is one of operations.
+    let by_cache = facts.rotates() == Some(true) && (writes || facts.in_order());
     let by_heat = facts.is_of_bytes() && facts.run().machine.virtualization.is_none();
     unless(by_cache || by_heat)?;
     let rate = facts.show_rate(held.after.rate);

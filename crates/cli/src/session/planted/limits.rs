@@ -88,6 +88,12 @@ const CASES: &[Case] = &[
         }));
         setup
     }),
+    // Of a disk that turns no cache has what is read anywhere.
+    ("credit-throttle", "random-read-qd8", || {
+        let mut setup = Setup::on("hdd-7200-1tb");
+        setup.profile.faults.throttle = Some(credit(30, 120, 1000));
+        setup
+    }),
     ("credit-throttle", "random-read-qd8", || {
         let mut setup = Setup::on("cloud-credit");
         setup.only("random-read-qd8").workload.stop.time_ns = Some(2000 * MS);
