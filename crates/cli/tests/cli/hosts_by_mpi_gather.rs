@@ -136,19 +136,23 @@ fn with_its_file(case: &Case) -> Value {
     serde_json::from_str(&all.stdout).expect("a document")
 }
 
+/// The line of the group begins so, and ends with the only one that is missing.
+#[track_caller]
+fn is_titled(printed: &str, begins: &str, rank: u32) {
+    let title = printed.lines().find(|line| line.starts_with("Group g: "));
+    let title = title.unwrap_or_else(|| panic!("{printed}"));
+    let lost = title.strip_prefix(begins);
+    let is_it = lost.is_some_and(|name| name.ends_with(&format!("(rank {rank})")));
+    assert!(is_it, "{title}");
+}
+
 #[test]
 fn a_rank_that_is_killed_in_gathering_is_named_and_the_others_runs_are_added_up() {
     let case = Case::new();
     let Some(printed) = killed_in_gathering(&case, 3) else {
         return;
     };
-    let title = printed.lines().find(|line| line.starts_with("Group g: "));
-    let title = title.unwrap_or_else(|| panic!("{printed}"));
-    let lost = title.strip_prefix("Group g: 2 of 3 hosts; lost: ");
-    assert!(
-        lost.is_some_and(|name| name.ends_with("(rank 2)")),
-        "{title}"
-    );
+    is_titled(&printed, "Group g: 2 of 3 hosts; lost: ", 2);
     let merged = with_its_file(&case);
     let hosts = (&merged["hosts_complete"], &merged["hosts_expected"]);
     assert_eq!(hosts, (&3.into(), &3.into()), "{merged}");
@@ -162,12 +166,6 @@ fn of_two_ranks_the_one_that_is_killed_in_gathering_is_named_too() {
     let Some(printed) = killed_in_gathering(&case, 2) else {
         return;
     };
-    let title = printed.lines().find(|line| line.starts_with("Group g: "));
-    let title = title.unwrap_or_else(|| panic!("{printed}"));
-    let lost = title.strip_prefix("Group g: 1 of 2 hosts; lost: ");
-    assert!(
-        lost.is_some_and(|name| name.ends_with("(rank 1)")),
-        "{title}"
-    );
+    is_titled(&printed, "Group g: 1 of 2 hosts; lost: ", 1);
     assert_eq!(with_its_file(&case)["hosts_complete"], 2);
 }

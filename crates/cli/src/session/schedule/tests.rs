@@ -79,21 +79,31 @@ fn what_is_left_is_shared_by_the_trials_without_a_stop_rule() {
     assert_eq!(left, 0);
 }
 
-#[test]
-fn operations_that_take_long_have_more_of_the_time() {
-    let plan = plan(&[Stop::default(); 3], 4);
-    let total = 12 * SECOND;
+/// The times of the trials of stages that do so many operations a second, ns, all of which are
+/// used up.
+fn times<const STAGES: usize>(
+    rates: [f64; STAGES],
+    trials: u32,
+    seconds: u64,
+) -> [Vec<u64>; STAGES] {
+    let plan = plan(&[Stop::default(); STAGES], trials);
+    let total = seconds * SECOND;
     let mut schedule = Schedule::new(&plan, true, 1, (total, 0));
-    let rates = [1e4, 20.0, 2.0];
     let mut left = total;
-    let mut each = [const { Vec::new() }; 3];
+    let mut each = [const { Vec::new() }; STAGES];
     while let Some(next) = schedule.next_with(left) {
         let time = next.stop.time_ns.expect("every trial has a time");
         each[next.stage].push(time);
         left = left.saturating_sub(time);
         schedule.took(time, rates[next.stage]);
     }
-    let [fast, slow, slowest] = each;
+    assert!(left <= 1_000_000, "{left}");
+    each
+}
+
+#[test]
+fn operations_that_take_long_have_more_of_the_time() {
+    let [fast, slow, slowest] = times([1e4, 20.0, 2.0], 4, 12);
     // A second each, until it is known how long an operation takes: 36 of them are 1.8 s of
     // 20 a second, and 18 s of 2 a second, for which there is no time. Then all of them have
     // less, and these two thrice what is above the least.
@@ -106,29 +116,15 @@ fn operations_that_take_long_have_more_of_the_time() {
             assert!((above - 3.0).abs() < 0.001, "{ns} {fast:?}");
         }
     }
-    assert!(left <= 1_000_000, "{left}");
 }
 
 /// Where there is time enough, they have as much as they need, and no more.
 #[test]
 fn a_trial_is_long_enough_for_operations_to_count() {
-    let plan = plan(&[Stop::default(); 2], 5);
-    let total = 14 * SECOND;
-    let mut schedule = Schedule::new(&plan, true, 1, (total, 0));
-    let mut left = total;
-    let mut each = [const { Vec::new() }; 2];
-    while let Some(next) = schedule.next_with(left) {
-        let time = next.stop.time_ns.expect("every trial has a time");
-        each[next.stage].push(time);
-        left = left.saturating_sub(time);
-        schedule.took(time, [20.0, 1e4][next.stage]);
-    }
+    let [slow, _] = times([20.0, 1e4], 5, 14);
     let enough = 9 * SECOND / 5;
-    assert!(
-        each[0][1..].iter().all(|ns| ns.abs_diff(enough) < 1_000),
-        "{each:?}"
-    );
-    assert!(left <= 1_000_000, "{left}");
+    let is_enough = |ns: &u64| ns.abs_diff(enough) < 1_000;
+    assert!(slow[1..].iter().all(is_enough), "{slow:?}");
 }
 
 #[test]

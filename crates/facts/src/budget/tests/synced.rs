@@ -84,18 +84,18 @@ const KERNEL: (Spent, f64) = (Spent::Kernel, 10_000.0);
 const PROCESSOR: (Spent, f64) = (Spent::Processor, 5_000.0);
 const NOTHING: (Spent, f64) = (Spent::Unexplained, 0.0);
 
+/// The parts of writes one at a time, of which these are not the same for all, ns.
+fn of_one(journal_ns: f64, requests: (Spent, f64), flush_ns: f64) -> [(Spent, f64); 6] {
+    let journal = (Spent::Journal, journal_ns);
+    let flush = (Spent::Flush, flush_ns);
+    [KERNEL, PROCESSOR, journal, requests, flush, NOTHING]
+}
+
 #[test]
 fn blocks_of_the_journal_are_the_journals_and_not_the_device() {
     assert_parts(
         &committed(1, follow_writes),
-        &[
-            KERNEL,
-            PROCESSOR,
-            (Spent::Journal, 50_000.0),
-            (Spent::Device, 20_000.0),
-            (Spent::Flush, 15_000.0),
-            NOTHING,
-        ],
+        &of_one(50_000.0, (Spent::Device, 20_000.0), 15_000.0),
     );
 }
 
@@ -104,28 +104,15 @@ fn commits_that_others_ask_for_are_no_time_with_the_device() {
     // By all requests it would be 140 us with the device, of 100 us.
     assert_parts(
         &committed(3, follow_writes),
-        &[
-            KERNEL,
-            PROCESSOR,
-            (Spent::Journal, 20_000.0),
-            (Spent::Device, 20_000.0),
-            (Spent::Flush, 45_000.0),
-            NOTHING,
-        ],
+        &of_one(20_000.0, (Spent::Device, 20_000.0), 45_000.0),
     );
 }
 
 #[test]
 fn counters_alone_say_it_of_scheduler_and_device_together() {
     let parts = |device_ns, flush_ns| {
-        [
-            KERNEL,
-            PROCESSOR,
-            (Spent::Journal, LATENCY_NS - 15_000.0 - device_ns - flush_ns),
-            (Spent::BlockLayer, device_ns),
-            (Spent::Flush, flush_ns),
-            NOTHING,
-        ]
+        let journal_ns = LATENCY_NS - 15_000.0 - device_ns - flush_ns;
+        of_one(journal_ns, (Spent::BlockLayer, device_ns), flush_ns)
     };
     assert_parts(&committed(1, |_| {}), &parts(20_000.0, 15_000.0));
     assert_parts(&committed(3, |_| {}), &parts(20_000.0, 45_000.0));
@@ -141,14 +128,7 @@ fn counters_alone_say_it_of_scheduler_and_device_together() {
     });
     assert_parts(
         &twice,
-        &[
-            KERNEL,
-            PROCESSOR,
-            (Spent::Journal, 25_000.0),
-            (Spent::BlockLayer, 30_000.0),
-            (Spent::Flush, 30_000.0),
-            NOTHING,
-        ],
+        &of_one(25_000.0, (Spent::BlockLayer, 30_000.0), 30_000.0),
     );
 }
 
@@ -283,14 +263,7 @@ fn reads_of_others_make_nothing_the_journals_where_it_was_idle() {
 fn reads_of_others_are_neither_the_operations_own_nor_the_journals() {
     assert_parts(
         &committed(1, read_beside),
-        &[
-            KERNEL,
-            PROCESSOR,
-            (Spent::Journal, 50_000.0),
-            (Spent::Device, 20_000.0),
-            (Spent::Flush, 15_000.0),
-            NOTHING,
-        ],
+        &of_one(50_000.0, (Spent::Device, 20_000.0), 15_000.0),
     );
 }
 
